@@ -11,13 +11,15 @@ from engine.state import (
     Choice,
     IllegalEvent,
     Influence,
+    Move,
     Outcome,
+    Phase,
     Result,
     Seat,
     State,
     Status,
 )
-from engine.tables import COST, MOVE_COST, NOTHING, TRIBUTE_COST, Cost, Effect, outcomes
+from engine.tables import CHOICES, COST, MOVE_COST, TRIBUTE_COST, Effect, outcomes
 
 Draw = Callable[[tuple[Influence, ...]], Influence]
 """Picks the next influence among those left in the cycle (rules.md, section 6)."""
@@ -27,6 +29,11 @@ ROUNDS_TO_WIN = 3
 STREAK_FOR_POTION = 3
 MISSES_TO_LOSE = 3
 POTION_HEALTH = 2
+
+
+# Makes an Ape or a State without the wrapper that a named tuple puts around this very call, and
+# which takes longer than all of the rest: a movement makes three of them.
+new = tuple.__new__
 
 
 def start(ruleset: Ruleset) -> State:
@@ -52,7 +59,7 @@ def legal_choices(state: State, ape: Seat, ruleset: Ruleset) -> tuple[Choice, ..
 
 @cache
 def _affordable(alphas: int, wilds: int) -> tuple[Choice, ...]:
-    return tuple(choice for choice, cost in COST.items() if cost[0] <= alphas and cost[1] <= wilds)
+    return tuple([c for c in CHOICES if COST[c][0] <= alphas and COST[c][1] <= wilds])
 
 
 def resolve(
@@ -70,19 +77,19 @@ def resolve(
     if state.status != "running":
         raise _match_over()
     ape_a, ape_b = state.a, state.b
-    opening = state.phase == "opening"
-    cost_a = NOTHING if a is None else _cost(a, "a", ape_a, opening)
-    cost_b = NOTHING if b is None else _cost(b, "b", ape_b, opening)
+    phase = state.phase
+    move_a = None if a is None else _check(a, "a", ape_a, phase)
+    move_b = None if b is None else _check(b, "b", ape_b, phase)
     outcome, effect = outcomes(
         ruleset.sun_wild_steals,
         ruleset.earth_wild_steals,
         ruleset.core_loser_to_alpha_gains_wild,
-    )[state.phase, a.move if a else None, b.move if b else None]
+    )[phase, move_a, move_b]
 
     if outcome == "a":
-        ape_a, ape_b = _win(effect, ape_a, a, cost_a, ape_b, b, cost_b, ruleset)
+        ape_a, ape_b = _win(effect, ape_a, a, ape_b, b, ruleset)
     elif outcome == "b":
-        ape_b, ape_a = _win(effect, ape_b, b, cost_b, ape_a, a, cost_a, ruleset)
+        ape_b, ape_a = _win(effect, ape_b, b, ape_a, a, ruleset)
     else:
         ape_a = _tie(ape_a, a, ruleset)
         ape_b = _tie(ape_b, b, ruleset)
@@ -125,19 +132,18 @@ def _match_over() -> IllegalEvent:
     return IllegalEvent("match_over", "the match is over")
 
 
-def _cost(choice: Choice, seat: Seat, ape: Ape, opening: bool) -> Cost:
-    """Return what `choice` takes out of the ape's hands, or refuse it."""
-    cost = COST.get(choice)
-    if cost is None:
+def _check(choice: Choice, seat: Seat, ape: Ape, phase: Phase) -> Move:
+    """Return the move of a legal choice (rules.md, sections 2 and 3); refuse any other."""
+    if choice not in COST:
         raise IllegalEvent("unknown_choice", f"ape {seat}: no such move or tribute")
-    alphas, wilds = cost
-    if opening and cost != NOTHING:
-        raise IllegalEvent("core_only", f"{_name(choice)}: the opening is for bare core moves")
+    alphas, wilds = COST[choice]
+    if phase == "opening" and (alphas or wilds):
+        raise IllegalEvent("core_only", f"{_name(choice)}: ape {seat} may not in the opening")
     if alphas > ape.alphas:
         raise IllegalEvent("not_held", f"{_name(choice)}: ape {seat} holds {ape.alphas} alphas")
     if wilds > ape.wilds:
         raise IllegalEvent("not_held", f"{_name(choice)}: ape {seat} holds {ape.wilds} wilds")
-    return cost
+    return choice.move
 
 
 def _name(choice: Choice) -> str:
@@ -148,136 +154,171 @@ def _win(
     effect: Effect,
     winner: Ape,
     won: Choice | None,
-    won_cost: Cost,
     loser: Ape,
     lost: Choice | None,
-    lost_cost: Cost,
     ruleset: Ruleset,
 ) -> tuple[Ape, Ape]:
-    """Return winner and loser after the winner's `effect` (rules.md, section 4)."""
-    tribute_earns = 0
-    if lost is None:
-        won_cost = NOTHING  # against an absent ape all comes back
-    elif won is not None and won.tribute is not None:
-        tribute_earns = 1
-        if ruleset.tribute_returned_on_win:
-            won_cost = MOVE_COST[won.move]
-    streak = winner.streak + 1
-    streak_earns = 0
-    if streak == STREAK_FOR_POTION:
-        streak = 0
-        streak_earns = 1
-
+    """Return winner and loser after the winner's `effect` (rules.md, sections 4 and 5)."""
     damage, heal, drain, alphas, wilds, potions, steal, destroy_alpha, destroy_wild, given = effect
-    drained = min(drain, loser.health)
-    held_alphas = loser.alphas - lost_cost[0]
-    held_wilds = loser.wilds - lost_cost[1]
-    stolen = min(steal, held_alphas)
-    return (
-        Ape(
-            min(winner.health + heal + drained, FULL_HEALTH),
-            winner.alphas - won_cost[0] + alphas + stolen,
-            winner.wilds - won_cost[1] + wilds,
-            winner.potions + potions + tribute_earns + streak_earns,
-            streak,
-            winner.rounds,
+
+    health, held_alphas, held_wilds, held_potions, _, rounds, misses = loser
+    misses = misses + 1 if lost is None else 0
+    paid_alphas, paid_wilds = COST[lost]
+    held_alphas -= paid_alphas
+    held_wilds -= paid_wilds
+    if held_alphas == 0:
+        steal = destroy_alpha = 0
+    if held_wilds == 0:
+        destroy_wild = 0
+    if drain > health:
+        drain = health
+    health -= damage + drain
+    loser = new(
+        Ape,
+        (
+            health if health > 0 else 0,
+            held_alphas - steal - destroy_alpha,
+            held_wilds - destroy_wild + given,
+            held_potions,
             0,
-        ),
-        Ape(
-            max(loser.health - damage - drained, 0),
-            held_alphas - stolen - min(destroy_alpha, held_alphas),
-            held_wilds - min(destroy_wild, held_wilds) + given,
-            loser.potions,
-            0,
-            loser.rounds,
-            loser.misses + 1 if lost is None else 0,
+            rounds,
+            misses,
         ),
     )
+
+    health, held_alphas, held_wilds, held_potions, streak, rounds, _ = winner
+    if lost is None:
+        won = None  # against an absent ape all comes back, as if nothing had been played
+    paid_alphas, paid_wilds = COST[won]
+    if won is not None and won.tribute is not None:
+        potions += 1
+        if ruleset.tribute_returned_on_win:
+            paid_alphas, paid_wilds = MOVE_COST[won.move]
+    streak += 1
+    if streak == STREAK_FOR_POTION:
+        streak = 0
+        potions += 1
+    health += heal + drain
+    winner = new(
+        Ape,
+        (
+            health if health < FULL_HEALTH else FULL_HEALTH,
+            held_alphas - paid_alphas + alphas + steal,
+            held_wilds - paid_wilds + wilds,
+            held_potions + potions,
+            streak,
+            rounds,
+            0,
+        ),
+    )
+    return winner, loser
 
 
 def _tie(ape: Ape, choice: Choice | None, ruleset: Ruleset) -> Ape:
     """Return an ape after a tie, or after a movement both missed (rules.md, sections 3 and 5)."""
+    health, alphas, wilds, potions, _, rounds, misses = ape
     if choice is None:
-        return ape._replace(streak=0, misses=ape.misses + 1)
+        return new(Ape, (health, alphas, wilds, potions, 0, rounds, misses + 1))
     cost = TRIBUTE_COST[choice.tribute] if ruleset.tie_keeps_power_moves else COST[choice]
-    return Ape(ape.health, ape.alphas - cost[0], ape.wilds - cost[1], ape.potions, 0, ape.rounds, 0)
+    return new(Ape, (health, alphas - cost[0], wilds - cost[1], potions, 0, rounds, 0))
 
 
 def _conclude(
     state: State, a: Ape, b: Ape, outcome: Outcome, draw: Draw, ruleset: Ruleset
 ) -> State:
-    """Return the state after a movement that left the apes as `a` and `b` (rules.md, section 2).
-
-    The order of the endings matters: misses, the round, the match, the movement limit.
-    """
-    _, _, round_, phase, movement, in_phase, cycle, sudden_death, _, _, _, used = state
-
+    """Return the state after a movement that left the apes as `a` and `b` (rules.md, section 2)."""
     if a.misses == MISSES_TO_LOSE or b.misses == MISSES_TO_LOSE:
         if a.misses == b.misses:
             return _over(state, a, b, outcome, "abandoned", None)
         return _over(state, a, b, outcome, "won", "a" if a.misses < b.misses else "b")
 
-    opening = phase == "opening"
-    phase_ends = in_phase == (OPENING_MOVEMENTS if opening else ruleset.movements_per_phase)
+    _, _, round_, phase, movement, in_phase, cycle, sudden_death, _, _, _, used = state
+    phase_ends = in_phase == (ruleset.movements_per_phase if used else OPENING_MOVEMENTS)
+    if (
+        phase_ends
+        or sudden_death
+        or a.health == 0
+        or b.health == 0
+        or movement == ruleset.max_movements
+    ):
+        return _turn(state, a, b, outcome, phase_ends, draw, ruleset)
+    # fmt: off
+    return new(State, (
+        "running", None, round_, phase, movement + 1, in_phase + 1, cycle, sudden_death,
+        a, b, outcome, used,
+    ))
+    # fmt: on
 
-    round_winner: Outcome | None = None  # "tie": the last cycle left the apes level
-    if a.health == 0:
-        round_winner = "b"
-    elif b.health == 0:
-        round_winner = "a"
-    elif sudden_death:
-        round_winner = outcome
-    elif phase_ends and cycle == ruleset.cycles_per_round and len(used) == len(INFLUENCES):
-        round_winner = "tie" if a.health == b.health else "a" if a.health > b.health else "b"
 
+def _turn(
+    state: State,
+    a: Ape,
+    b: Ape,
+    outcome: Outcome,
+    phase_ends: bool,
+    draw: Draw,
+    ruleset: Ruleset,
+) -> State:
+    """Return the state after a movement that may end more than itself (rules.md, section 2)."""
+    round_winner = _round_winner(state, a, b, outcome, phase_ends, ruleset)
     if round_winner == "a":
         a = a._replace(rounds=a.rounds + 1)
-        if a.rounds == ROUNDS_TO_WIN:
-            return _over(state, a, b, outcome, "won", "a")
     elif round_winner == "b":
         b = b._replace(rounds=b.rounds + 1)
-        if b.rounds == ROUNDS_TO_WIN:
-            return _over(state, a, b, outcome, "won", "b")
-    if movement == ruleset.max_movements:
+    if a.rounds == ROUNDS_TO_WIN:
+        return _over(state, a, b, outcome, "won", "a")
+    if b.rounds == ROUNDS_TO_WIN:
+        return _over(state, a, b, outcome, "won", "b")
+    if state.movement == ruleset.max_movements:
         return _over(state, a, b, outcome, "draw", None)
 
-    if round_winner == "tie":
-        sudden_death = True
-    elif round_winner is not None or (opening and phase_ends):
-        if ruleset.winner_refills or round_winner != "a":
-            a = a._replace(health=FULL_HEALTH)
-        if ruleset.winner_refills or round_winner != "b":
-            b = b._replace(health=FULL_HEALTH)
-        round_ += 1
-        cycle, used = 0, ()
-        sudden_death = False
-        phase_ends = True
-
+    _, _, round_, phase, movement, in_phase, cycle, _, _, _, _, used = state
     in_phase += 1
+    if round_winner in ("a", "b") or not used:
+        a, b = _refill(a, b, round_winner, ruleset)
+        round_, cycle, used = round_ + 1, 0, ()
+        phase_ends = True
     if phase_ends:
         if len(used) in (0, len(INFLUENCES)):
             cycle, used = cycle + 1, ()
-        phase = _next_influence(draw, used)
-        used = (*used, phase)
-        in_phase = 1
-    return State(
-        "running",
-        None,
-        round_,
-        phase,
-        movement + 1,
-        in_phase,
-        cycle,
-        sudden_death,
-        a,
-        b,
-        outcome,
-        used,
-    )
+        phase = _drawn(used, draw)
+        in_phase, used = 1, (*used, phase)
+    # fmt: off
+    return new(State, (
+        "running", None, round_, phase, movement + 1, in_phase, cycle, round_winner == "tie",
+        a, b, outcome, used,
+    ))
+    # fmt: on
 
 
-def _next_influence(draw: Draw, used: tuple[Influence, ...]) -> Influence:
-    left = tuple(influence for influence in INFLUENCES if influence not in used)
+def _round_winner(
+    state: State, a: Ape, b: Ape, outcome: Outcome, phase_ends: bool, ruleset: Ruleset
+) -> Outcome | None:
+    """Return who won the round, `None` while it is open, `"tie"` if sudden death must tell."""
+    if a.health == 0:
+        return "b"
+    if b.health == 0:
+        return "a"
+    if state.sudden_death:
+        return outcome
+    last_cycle = state.cycle == ruleset.cycles_per_round
+    if phase_ends and last_cycle and len(state.used) == len(INFLUENCES):
+        return "tie" if a.health == b.health else "a" if a.health > b.health else "b"
+    return None
+
+
+def _refill(a: Ape, b: Ape, last: Outcome | None, ruleset: Ruleset) -> tuple[Ape, Ape]:
+    """Return the apes as a round finds them; `last` won the one before, if there was one."""
+    if ruleset.winner_refills or last == "b":
+        a = a._replace(health=FULL_HEALTH)
+    if ruleset.winner_refills or last == "a":
+        b = b._replace(health=FULL_HEALTH)
+    return a, b
+
+
+def _drawn(used: tuple[Influence, ...], draw: Draw) -> Influence:
+    """Return the influence that comes after those already used in this cycle."""
+    left = tuple([influence for influence in INFLUENCES if influence not in used])
     drawn = draw(left)
     if drawn not in left:
         raise IllegalEvent("bad_draw", f"draw: {drawn} is not among {', '.join(left)}")

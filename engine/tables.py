@@ -19,27 +19,26 @@ from engine.state import (
 Cost = tuple[int, int]
 """Alphas and wilds, in this order."""
 
-NOTHING: Cost = (0, 0)
-
 MOVE_COST: dict[Move, Cost] = {
-    "rock": NOTHING,
-    "paper": NOTHING,
-    "scissors": NOTHING,
+    "rock": (0, 0),
+    "paper": (0, 0),
+    "scissors": (0, 0),
     "wild": (0, 1),
     "alpha": (1, 0),
 }
 
-TRIBUTE_COST: dict[Tribute | None, Cost] = {None: NOTHING, "wilds": (0, 2), "alphas": (3, 0)}
+TRIBUTE_COST: dict[Tribute | None, Cost] = {None: (0, 0), "wilds": (0, 2), "alphas": (3, 0)}
 
-COST: dict[Choice, Cost] = {
-    Choice(move, tribute): (
-        MOVE_COST[move][0] + TRIBUTE_COST[tribute][0],
-        MOVE_COST[move][1] + TRIBUTE_COST[tribute][1],
+CHOICES = tuple([Choice(move, tribute) for move in MOVES for tribute in (None, *TRIBUTES)])
+
+COST: dict[Choice | None, Cost] = {None: (0, 0)} | {
+    choice: (
+        MOVE_COST[choice.move][0] + TRIBUTE_COST[choice.tribute][0],
+        MOVE_COST[choice.move][1] + TRIBUTE_COST[choice.tribute][1],
     )
-    for move in MOVES
-    for tribute in (None, *TRIBUTES)
+    for choice in CHOICES
 }
-"""What an ape must hold to make a choice. Only a bare core move costs nothing."""
+"""What a choice takes out of an ape's hands; a missed movement (`None`) takes nothing."""
 
 BEATS: dict[Move, tuple[Move, ...]] = {
     "rock": ("scissors", "wild"),
@@ -115,7 +114,8 @@ def outcomes(
         return core
 
     table: Outcomes = {}
-    for phase in ("opening", *INFLUENCES):
+    phases: tuple[Phase, ...] = ("opening", *INFLUENCES)
+    for phase in phases:
         moves = CORE_MOVES if phase == "opening" else MOVES
         for a in (*moves, None):
             for b in (*moves, None):
