@@ -1,0 +1,2 @@
+class DevStackError(Exception):
+    """Something the person at the terminal can put right; its text says how."""

@@ -1,0 +1,53 @@
+"""Fixtures for every test; bas_site.devstack.pytest_plugin starts PostgreSQL and Valkey before."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bas_site.devstack import Anvil
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> None:
+    """Let the flush after a transactional test empty the ledger's tables too.
+
+    Triggers there refuse TRUNCATE to everybody, as they should. A session in the role of a replica
+    fires no triggers; only a superuser may take that role, and only the test database is touched.
+    """
+    from django.db import connections, transaction
+
+    def flush_as_replica(connection: Any) -> None:
+        execute_sql_flush = connection.ops.execute_sql_flush
+
+        def execute(sql_list: list[str]) -> None:
+            if not connection.settings_dict["NAME"].startswith("test_"):
+                raise RuntimeError("Only a test database may be flushed.")
+            with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+                cursor.execute("SET LOCAL session_replication_role = replica")
+                execute_sql_flush(sql_list)
+
+        connection.ops.execute_sql_flush = execute
+
+    for connection in connections.all():
+        flush_as_replica(connection)
+
+
+@pytest.fixture(scope="session")
+def anvil(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Anvil]:
+    """A chain of this worker's own that mines each transaction at once."""
+    root = os.environ.get("DEVSTACK_ROOT")
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+    folder = Path(root) / worker if root else tmp_path_factory.mktemp("anvil")
+    with Anvil(folder, keep=False) as chain:
+        yield chain
+
+
+@pytest.fixture
+def chain(anvil: Anvil) -> Iterator[Anvil]:
+    """The worker's chain; what a test does to it is undone after the test."""
+    snapshot = anvil.rpc("evm_snapshot")
+    yield anvil
+    anvil.rpc("evm_revert", snapshot)
