@@ -58,11 +58,11 @@ def play_event(state, event, draw, ruleset):
     return resign(state, event["ape"])
 
 
-def random_event(rng, state, ruleset, misses=0.03, resigns=0.001):
+def random_event(rng, state, ruleset, misses=0.03, resigns=0.001, potions=0.5):
     """A random legal event, of the kinds and in the mix of a real match."""
     for seat in SEATS:
         ape = getattr(state, seat)
-        if state.round and ape.potions and ape.health < 10 and rng.random() < 0.5:
+        if state.round and ape.potions and ape.health < 10 and rng.random() < potions:
             return {"type": "potion", "ape": seat}
     if rng.random() < resigns:
         return {"type": "resign", "ape": rng.choice(SEATS)}

@@ -352,18 +352,22 @@ def test_a_tie_ends_both_streaks():
     assert (after.a.streak, after.b.streak) == (0, 0)
 
 
-@pytest.mark.parametrize(("returned", "alphas", "wilds"), [(False, 2, 1), (True, 5, 3)])
+@pytest.mark.parametrize(
+    ("returned", "tribute", "alphas", "wilds"),
+    [
+        (False, "wilds", 3, 0),
+        (False, "alphas", 0, 2),
+        (True, "wilds", 3, 2),
+        (True, "alphas", 3, 2),
+    ],
+)
 def test_a_winning_tribute_earns_a_potion_and_is_spent_unless_the_ruling_returns_it(
-    returned, alphas, wilds
+    returned, tribute, alphas, wilds
 ):
+    state = in_round("water", a=Ape(5, alphas=3, wilds=2), b=Ape(6))
     ruleset = with_rulings(tribute_returned_on_win=returned)
-    offering = {"wilds": Ape(5, alphas=2, wilds=3), "alphas": Ape(5, alphas=5, wilds=1)}
-    for tribute, ape in offering.items():
-        after = play(
-            in_round("water", a=ape, b=Ape(6)), Choice("rock", tribute), "scissors", ruleset=ruleset
-        )
-        assert after.a == Ape(6, alphas, wilds, potions=1, streak=1) or returned
-        assert not returned or after.a == Ape(6, ape.alphas, ape.wilds, potions=1, streak=1)
+    after = play(state, Choice("rock", tribute), "scissors", ruleset=ruleset)
+    assert after.a == Ape(6, alphas, wilds, potions=1, streak=1)
 
 
 def test_the_power_move_played_beside_a_returned_tribute_is_still_spent():
