@@ -134,9 +134,10 @@ def _match_over() -> IllegalEvent:
 
 def _check(choice: Choice, seat: Seat, ape: Ape, phase: Phase) -> Move:
     """Return the move of a legal choice (rules.md, sections 2 and 3); refuse any other."""
-    if choice not in COST:
-        raise IllegalEvent("unknown_choice", f"ape {seat}: no such move or tribute")
-    alphas, wilds = COST[choice]
+    try:
+        alphas, wilds = COST[choice]
+    except KeyError:
+        raise IllegalEvent("unknown_choice", f"ape {seat}: no such move or tribute") from None
     if phase == "opening" and (alphas or wilds):
         raise IllegalEvent("core_only", f"{_name(choice)}: ape {seat} may not in the opening")
     if alphas > ape.alphas:
@@ -318,11 +319,16 @@ def _refill(a: Ape, b: Ape, last: Outcome | None, ruleset: Ruleset) -> tuple[Ape
 
 def _drawn(used: tuple[Influence, ...], draw: Draw) -> Influence:
     """Return the influence that comes after those already used in this cycle."""
-    left = tuple([influence for influence in INFLUENCES if influence not in used])
+    left = _left(used)
     drawn = draw(left)
     if drawn not in left:
         raise IllegalEvent("bad_draw", f"draw: {drawn} is not among {', '.join(left)}")
     return drawn
+
+
+@cache
+def _left(used: tuple[Influence, ...]) -> tuple[Influence, ...]:
+    return tuple([influence for influence in INFLUENCES if influence not in used])
 
 
 def _over(
