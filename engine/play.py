@@ -139,7 +139,8 @@ def _check(choice: Choice, seat: Seat, ape: Ape, phase: Phase) -> Move:
     except KeyError:
         raise IllegalEvent("unknown_choice", f"ape {seat}: no such move or tribute") from None
     if phase == "opening" and (alphas or wilds):
-        raise IllegalEvent("core_only", f"{_name(choice)}: ape {seat} may not in the opening")
+        reason = f"{_name(choice)}: ape {seat} may play only bare core moves in the opening"
+        raise IllegalEvent("core_only", reason)
     if alphas > ape.alphas:
         raise IllegalEvent("not_held", f"{_name(choice)}: ape {seat} holds {ape.alphas} alphas")
     if wilds > ape.wilds:

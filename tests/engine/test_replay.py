@@ -116,7 +116,7 @@ BAD_EVENTS = [
     ),
     (
         [{"type": "movement", "a": ROCK, "b": {"move": "alpha"}}],
-        "events[0] (n 1): alpha: ape b may not in the opening",
+        "events[0] (n 1): alpha: ape b may play only bare core moves in the opening",
     ),
     ([*IN_THE_ROUND, {"type": "potion", "ape": "a"}], "events[3] (n 4): potion: ape a is at"),
     ([*IN_THE_ROUND, {"type": "potion", "ape": "b"}], "events[3] (n 4): potion: ape b holds 0"),
