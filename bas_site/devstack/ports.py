@@ -1,3 +1,4 @@
+import errno
 import os
 import socket
 from collections.abc import Callable
@@ -8,14 +9,20 @@ HOST = "127.0.0.1"
 
 
 def is_free(port: int) -> bool:
-    """Say whether something could listen on this port of the loopback interface now."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        # What a stopped server leaves in TIME_WAIT doesn't hinder the next one.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    """Say whether nothing listens on this port of the loopback interface, IPv4 or IPv6.
+
+    Both, because a browser that is sent to `localhost` may try either first.
+    """
+    for family, host in ((socket.AF_INET, HOST), (socket.AF_INET6, "::1")):
         try:
-            probe.bind((HOST, port))
-        except OSError:
-            return False
+            with socket.socket(family, socket.SOCK_STREAM) as probe:
+                # What a stopped server leaves in TIME_WAIT doesn't hinder the next one.
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind((host, port))
+        except OSError as error:
+            # A machine without IPv6 can't have a listener there.
+            if error.errno in (errno.EADDRINUSE, errno.EACCES):
+                return False
     return True
 
 

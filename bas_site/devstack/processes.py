@@ -25,6 +25,7 @@ TOKEN = "BAS_DEVSTACK_TOKEN"  # noqa: S105 - the name of a mark, not a secret
 # The kernel's idea of when it booted moves a little when the clock is set.
 BIRTH_TOLERANCE_SECONDS = 2.0
 LOG_TAIL_LINES = 15
+LOG_MAX_BYTES = 5_000_000  # then the next start begins a new one and keeps one old one
 
 
 def as_user(user: str | None) -> dict[str, Any]:
@@ -82,6 +83,8 @@ class Process:
         self._token = secrets.token_hex(16)
         environment = {**(os.environ if env is None else env), TOKEN: self._token}
         self.log.parent.mkdir(parents=True, exist_ok=True)
+        if self.log.exists() and self.log.stat().st_size > LOG_MAX_BYTES:
+            self.log.replace(self.log.with_suffix(".1.log"))
         # Recorded before it exists as well: a kill in between must not lose it.
         self._record(pid=None)
         with contextlib.ExitStack() as stack:
@@ -196,7 +199,7 @@ def recorded(root: Path) -> list[dict[str, object]]:
     """Return the records under a root, the youngest process first."""
     records = []
     for path in root.glob("processes/*.json"):
-        records.append(json.loads(path.read_text()))
+        records.append({**json.loads(path.read_text()), "path": path})
     return sorted(records, key=lambda record: record["recorded"], reverse=True)
 
 
@@ -215,12 +218,12 @@ def find_recorded(record: Mapping[str, object]) -> psutil.Process | None:
     return None
 
 
-def reap(root: Path, say: Callable[[str], None]) -> None:
+def reap(root: Path, say: Callable[[str], None], *, names: set[str] | None = None) -> None:
     """End what a killed stack of this root left running, in reverse order of its start.
 
-    Only for the holder of the root's lock.
+    Only for the holder of the root's lock. `names` narrows it to some of the processes.
     """
-    records = recorded(root)
+    records = [record for record in recorded(root) if names is None or record["name"] in names]
     for record in records:
         process = find_recorded(record)
         if process is not None:
@@ -230,8 +233,8 @@ def reap(root: Path, say: Callable[[str], None]) -> None:
         for process in _carriers({str(record["token"]) for record in records}):
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
-    for path in root.glob("processes/*.json"):
-        path.unlink()
+    for record in records:
+        Path(str(record["path"])).unlink(missing_ok=True)
 
 
 def end(process: psutil.Process, record: Mapping[str, object]) -> None:

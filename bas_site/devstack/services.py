@@ -285,8 +285,9 @@ class Valkey(Service):
 class Anvil(Service):
     """A development chain of our own, kept in a file from one start to the next.
 
-    Blocks, receipts and logs survive a restart; the state of accounts at *earlier* blocks does
-    not, so what is read from the chain must be read at its head or from logs.
+    It mines a block for each transaction, at once. Blocks, receipts and logs survive a restart; the
+    state of accounts at *earlier* blocks does not, so what is read from the chain must be read at
+    its head or from logs.
     """
 
     name = "anvil"
@@ -297,28 +298,27 @@ class Anvil(Service):
         root: Path,
         *,
         port: int | None = None,
-        block_seconds: int | None = None,
         keep: bool = True,
         say: Say = say_on_stderr,
     ) -> None:
-        """`block_seconds=None` mines a block for each transaction, at once."""
+        """`keep=False` forgets the chain when it is stopped."""
         super().__init__(root, port=port, say=say)
-        self.block_seconds = block_seconds
         self.keep = keep
         self.state = root / "anvil" / "state.json"
 
     def start(self) -> None:
         """Start it, on the state it left if there is one, and wait until it answers."""
         self.state.parent.mkdir(parents=True, exist_ok=True)
+        # Old states that didn't fit into memory: of no use to the next start, and never removed.
+        cache = self.state.parent / "cache"
+        shutil.rmtree(cache, ignore_errors=True)
         command: list[str | Path] = [
             *(anvil_binary(), "--host", HOST, "--port", str(self.port)),
             *("--chain-id", str(CHAIN_ID), "--mnemonic", DEV_MNEMONIC, "--quiet"),
-            *("--cache-path", self.state.parent / "cache"),
+            *("--cache-path", cache),
         ]
         if self.keep:
             command += ["--state", self.state, "--state-interval", "60"]
-        if self.block_seconds is not None:
-            command += ["--block-time", str(self.block_seconds)]
         self.process.start(command, cwd=self.state.parent)
         wait_until(self.ready, seconds=READY_SECONDS, process=self.process)
 
@@ -379,7 +379,6 @@ class Services:
         *,
         fixed_ports: bool = False,
         with_anvil: bool = True,
-        block_seconds: int | None = None,
         say: Say = say_on_stderr,
     ) -> None:
         """`fixed_ports` takes the ports of the settings; otherwise any free ones."""
@@ -387,7 +386,6 @@ class Services:
         self.say = say
         self._fixed_ports = fixed_ports
         self._with_anvil = with_anvil
-        self._block_seconds = block_seconds
         self._lock = RootLock(self.root)
         self._stack = contextlib.ExitStack()
         self.postgres: Postgres
@@ -410,12 +408,7 @@ class Services:
             )
             if self._with_anvil:
                 self.anvil = stack.enter_context(
-                    Anvil(
-                        self.root,
-                        port=port("BAS_ANVIL_PORT", 8545),
-                        block_seconds=self._block_seconds,
-                        say=self.say,
-                    )
+                    Anvil(self.root, port=port("BAS_ANVIL_PORT", 8545), say=self.say)
                 )
             self._stack = stack.pop_all()
 

@@ -1,0 +1,77 @@
+# Paths are relative and quoted, and everything runs through `.venv/bin/python -m`: the project may
+# live in a folder with a space in its name, where the scripts that pip installs don't start.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+# The Python that makes the virtual environment.
+PYTHON ?= python3
+# Processes that run tests at the same time.
+TEST_WORKERS ?= 2
+# More arguments for pytest, e.g. `make test ARGS="tests/engine -x"`.
+ARGS ?=
+
+PY := .venv/bin/python
+SETUP := .venv/.installed node_modules/.installed
+export PYTHONUNBUFFERED := 1
+
+.PHONY: help run test lint demo reset bench requirements openapi format setup
+
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
+
+setup: $(SETUP) ## Install the Python and npm parts (every command below does it when needed)
+
+run: $(SETUP) ## Start the whole stack in the foreground; Ctrl-C stops it
+	@exec $(PY) -m bas_site.devstack run
+
+test: $(SETUP) ## Run the tests on services of their own (TEST_WORKERS=2, ARGS="...")
+	@$(PY) -m pytest -p bas_site.devstack.pytest_plugin -n $(TEST_WORKERS) $(ARGS)
+
+lint: $(SETUP) ## Check style, types, imports, migrations, and that generated files are current
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(PY) -m bas_site.devstack exec -- $(PY) -m mypy
+	@$(PY) -c 'from importlinter.cli import lint_imports_command as lint; lint()'
+	@npm run --silent check
+	@$(PY) -m bas_site.devstack exec -- $(PY) manage.py makemigrations --check --dry-run
+	@$(PY) -m bas_site.devstack exec -- $(PY) manage.py spectacular --validate --fail-on-warn \
+	  --file .dev/openapi.yaml
+	@diff -u docs/api/openapi.yaml .dev/openapi.yaml || { echo 'Run `make openapi`.' >&2; exit 1; }
+
+demo: $(SETUP) ## Play the main job against a stack of its own, and print the story
+	@exec $(PY) -m bas_site.devstack demo
+
+reset: $(SETUP) ## Remove all data of `make run`
+	@$(PY) -m bas_site.devstack reset
+
+bench: $(SETUP) ## Print the speed of the engine
+	@$(PY) -m bench
+
+requirements: $(SETUP) ## Compile requirements.in into requirements.txt, with hashes
+	@$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate \
+	  --quiet --upgrade requirements.in --output-file requirements.txt
+
+openapi: $(SETUP) ## Write docs/api/openapi.yaml from the code
+	@mkdir -p docs/api
+	@$(PY) -m bas_site.devstack exec -- $(PY) manage.py spectacular --validate --fail-on-warn \
+	  --file docs/api/openapi.yaml
+
+format: $(SETUP) ## Put the Python sources into the common format
+	@$(PY) -m ruff format .
+	@$(PY) -m ruff check --fix .
+
+.venv/.installed: requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Python 3.11 or later is needed; $(PYTHON) is not. Name another by PYTHON=..." >&2; exit 1; }
+	@test -x $(PY) || $(PYTHON) -m venv .venv
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	@touch $@
+
+node_modules/.installed: package.json package-lock.json .npmrc
+	@node -e 'process.exit(process.versions.node.split(".")[0] < 20)' || { \
+	  echo "Node 20 or later is needed (https://nodejs.org)." >&2; exit 1; }
+	npm ci
+	@touch $@
