@@ -81,8 +81,10 @@ def _manager(stack: Stack) -> Manager:
         follow = [sys.executable, Path(__file__).with_name("follow.py")]
         command = [*follow, service.process.log, service.process.pid]
         manager.add_process(service.name, _shell(command), cwd=str(PROJECT))
-    keep = [sys.executable, "-m", "bas_site.devstack.keep"]
-    keep += ["--root", str(stack.root), "--stack-pid", str(os.getpid())]
+    keep = [
+        *(sys.executable, "-m", "bas_site.devstack.keep"),
+        *("--root", str(stack.root), "--stack-pid", str(os.getpid())),
+    ]
     for name, command in stack.commands().items():
         manager.add_process(
             name, _shell([*keep, name, "--", *command]), env=stack.env, cwd=str(PROJECT)

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import httpx
 import psutil
@@ -31,6 +31,8 @@ from bas_site.devstack.processes import Process, RootLock, as_user, reap, wait_u
 PROJECT = Path(__file__).resolve().parents[2]
 DEV = PROJECT / ".dev"
 READY_SECONDS = 60
+# One attempt to see whether a server answers: whoever has its port may accept and say nothing.
+PROBE_SECONDS = 2
 CHAIN_ID = 31337
 # The mnemonic every Ethereum tool uses for its test accounts: public, so worthless on purpose.
 DEV_MNEMONIC = "test test test test test test test test test test test junk"
@@ -213,15 +215,15 @@ class Postgres(Service):
     def ready(self) -> bool:
         """Whether it accepts the superuser's connection."""
         try:
-            self.connect().close()
+            self.connect(timeout_seconds=PROBE_SECONDS).close()
         except psycopg.OperationalError:
             return False
         return True
 
-    def connect(self, database: str = "postgres") -> psycopg.Connection:
-        """Connect as superuser, in autocommit mode."""
+    def connect(self, *, timeout_seconds: int = READY_SECONDS) -> psycopg.Connection:
+        """Connect to the maintenance database as superuser, in autocommit mode."""
         return psycopg.connect(
-            self.url("postgres", database), autocommit=True, connect_timeout=READY_SECONDS
+            self.url("postgres", "postgres"), autocommit=True, connect_timeout=timeout_seconds
         )
 
     def url(self, role: str, database: str = "bas") -> str:
@@ -276,7 +278,7 @@ class Valkey(Service):
     def ready(self) -> bool:
         """Whether it answers a ping."""
         try:
-            with contextlib.closing(redis.Redis.from_url(self.url)) as client:
+            with redis.Redis.from_url(self.url, socket_timeout=PROBE_SECONDS) as client:
                 return bool(client.ping())
         except redis.RedisError:
             return False
@@ -327,12 +329,12 @@ class Anvil(Service):
         """Where its JSON-RPC answers."""
         return f"http://{HOST}:{self.port}"
 
-    def rpc(self, method: str, *params: object) -> object:
+    def rpc(self, method: str, *params: object, timeout_seconds: float = 30) -> Any:
         """Call a JSON-RPC method and return its result."""
         answer = httpx.post(
             self.url,
             json={"jsonrpc": "2.0", "id": 1, "method": method, "params": params},
-            timeout=30,
+            timeout=timeout_seconds,
             trust_env=False,  # a proxy set for the internet doesn't lead to loopback
         ).json()
         if "error" in answer:
@@ -342,9 +344,10 @@ class Anvil(Service):
     def ready(self) -> bool:
         """Whether it answers with its chain id."""
         try:
-            return self.rpc("eth_chainId") == hex(CHAIN_ID)
+            answer = self.rpc("eth_chainId", timeout_seconds=PROBE_SECONDS)
         except httpx.TransportError:
             return False
+        return bool(answer == hex(CHAIN_ID))
 
 
 def postgres_binaries() -> Path:
