@@ -102,7 +102,7 @@ class SiweMessage:
     address: str  # EIP-55 form, whatever the text had
     statement: str | None = None
     uri: str
-    version: str = "1"
+    version: str
     chain_id: int
     nonce: str
     issued_at: datetime

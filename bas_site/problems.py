@@ -1,0 +1,131 @@
+"""Errors as RFC 9457 problem details: one shape, the right status, a stable code."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import structlog
+from django.core.exceptions import PermissionDenied
+from django.db import DatabaseError, OperationalError
+from django.http import Http404, HttpRequest, JsonResponse
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from wallets.errors import Problem
+
+CONTENT_TYPE = "application/problem+json"
+log = structlog.get_logger(__name__)
+
+# What DRF and Django raise by themselves: exception class -> (code, title).
+FRAMEWORK_CODES: Mapping[type[Exception], tuple[str, str]] = {
+    exceptions.ValidationError: ("invalid", "The request has invalid fields"),
+    exceptions.ParseError: ("malformed", "The request can't be read"),
+    exceptions.UnsupportedMediaType: ("unsupported_media_type", "Send JSON"),
+    exceptions.NotAcceptable: ("not_acceptable", "Only JSON can be had"),
+    exceptions.MethodNotAllowed: ("method_not_allowed", "Not with this method"),
+    exceptions.NotAuthenticated: ("not_authenticated", "Log in first"),
+    exceptions.AuthenticationFailed: ("authentication_failed", "These credentials are not valid"),
+    exceptions.PermissionDenied: ("forbidden", "That is not allowed"),
+    exceptions.NotFound: ("not_found", "There is no such thing"),
+    exceptions.Throttled: ("throttled", "Too many requests"),
+}
+
+
+def problem(status: int, code: str, title: str, detail: str = "", **extra: Any) -> dict[str, Any]:
+    """The body of a problem response (RFC 9457, section 3.1)."""
+    return {
+        "type": f"/api/docs#problem-{code}",
+        "title": title,
+        "status": status,
+        "code": code,
+        "detail": detail or title,
+        **extra,
+    }
+
+
+def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
+    """Turn an exception of an API view into a problem response; None lets Django answer 500."""
+    headers: dict[str, str] = {}
+    if isinstance(error, Problem):
+        if error.status >= 500:
+            log.error("problem", code=error.code, detail=error.detail, exc_info=error)
+        body = problem(error.status, error.code, error.title, error.detail, **error.extra)
+    elif isinstance(error, OperationalError):
+        # A time-out, a lost connection, a deadlock that outlived its retries: not the caller's
+        # fault, nothing was written, and the same request may be sent again.
+        log.error("database unavailable", exc_info=error)
+        headers["Retry-After"] = "1"
+        body = problem(503, "try_again", "The database did not answer", "Send the request again.")
+    elif isinstance(error, DatabaseError):
+        return None
+    else:
+        if isinstance(error, Http404):
+            error = exceptions.NotFound()
+        elif isinstance(error, PermissionDenied):
+            error = exceptions.PermissionDenied()
+        if not isinstance(error, exceptions.APIException):
+            return None
+        body = _framework_problem(error)
+        if challenge := getattr(error, "auth_header", None):
+            headers["WWW-Authenticate"] = challenge
+        if wait := getattr(error, "wait", None):
+            headers["Retry-After"] = str(int(wait) + 1)
+    set_rollback()
+    return Response(body, status=body["status"], headers=headers, content_type=CONTENT_TYPE)
+
+
+def _framework_problem(error: exceptions.APIException) -> dict[str, Any]:
+    code, title = next(
+        (words for kind, words in FRAMEWORK_CODES.items() if isinstance(error, kind)),
+        (error.default_code, "The request can't be carried out"),
+    )
+    if isinstance(error, exceptions.ValidationError):
+        return problem(
+            error.status_code,
+            code,
+            title,
+            "See `errors` for each field.",
+            errors=_field_errors(error.detail),
+        )
+    return problem(error.status_code, code, title, str(error.detail))
+
+
+def _field_errors(detail: Any, pointer: str = "") -> list[dict[str, str]]:
+    """Flatten DRF's nested errors into rows with a JSON pointer (RFC 6901) to the field."""
+    if isinstance(detail, Mapping):
+        return [
+            row
+            for name, inner in detail.items()
+            for row in _field_errors(
+                inner, pointer if name == "non_field_errors" else f"{pointer}/{name}"
+            )
+        ]
+    if isinstance(detail, list):
+        return [
+            row
+            for index, inner in enumerate(detail)
+            for row in _field_errors(
+                inner, f"{pointer}/{index}" if isinstance(inner, Mapping | list) else pointer
+            )
+        ]
+    return [{"pointer": pointer, "code": getattr(detail, "code", "invalid"), "detail": str(detail)}]
+
+
+def _page(status: int, code: str, title: str) -> Any:
+    def view(_request: HttpRequest, *_args: Any, **_kwargs: Any) -> JsonResponse:
+        return JsonResponse(problem(status, code, title), status=status, content_type=CONTENT_TYPE)
+
+    return view
+
+
+# Django's own error pages, for what never reaches an API view.
+bad_request = _page(400, "malformed", "The request can't be read")
+forbidden = _page(403, "forbidden", "That is not allowed")
+not_found = _page(404, "not_found", "There is no such thing")
+server_error = _page(500, "server_error", "Something broke on our side; it has been logged")
+
+
+def csrf_failure(_request: HttpRequest, reason: str = "") -> JsonResponse:
+    """Answer a request whose CSRF token is missing or wrong."""
+    body = problem(403, "csrf_failed", "The CSRF token is missing or wrong", reason)
+    return JsonResponse(body, status=403, content_type=CONTENT_TYPE)

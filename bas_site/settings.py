@@ -1,0 +1,272 @@
+"""Settings, all of them from the environment (12-factor). docs/operations.md lists each one.
+
+A setting that is missing or makes no sense stops the start with a sentence that names it.
+"""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+from django.urls import reverse_lazy
+
+from contracts.networks import REAL_MONEY_CONSENT, TESTNETS
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+
+BAS_ENV = env.str("BAS_ENV", default="production")
+if BAS_ENV not in ("development", "production"):
+    raise ImproperlyConfigured(f"BAS_ENV is {BAS_ENV!r}; it must be development or production.")
+DEVELOPMENT = BAS_ENV == "development"
+DEBUG = env.bool("DEBUG", default=False)
+
+
+def _required(name: str, *, in_development: str) -> str:
+    """A setting that has a default on a developer's machine only."""
+    return env.str(name, default=in_development) if DEVELOPMENT else env.str(name)
+
+
+SECRET_KEY = _required("SECRET_KEY", in_development="development only, not a secret")
+# Encrypts what must not be readable in a database dump: the secrets of live matches.
+FIELD_KEY = _required("FIELD_KEY", in_development="development only, not a secret either")
+
+# The one origin that players see. The login's domain and the cookies' flags come from it,
+# never from the Host header, which a client can choose.
+SITE_URL = _required("SITE_URL", in_development="http://localhost:8000").rstrip("/")
+_site = urlsplit(SITE_URL)
+if _site.scheme not in ("http", "https") or not _site.hostname or _site.path:
+    raise ImproperlyConfigured(
+        f"SITE_URL is {SITE_URL!r}; it must be like https://play.example.org"
+    )
+HTTPS = _site.scheme == "https"
+if not (HTTPS or DEVELOPMENT):
+    raise ImproperlyConfigured("SITE_URL must be https:// when BAS_ENV is production.")
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[_site.hostname, "127.0.0.1", "localhost"])
+CSRF_TRUSTED_ORIGINS = [SITE_URL]
+
+INSTALLED_APPS = [
+    "wallets",
+    "contracts",
+    "matches",
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django_structlog",
+    "bas_site",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django_structlog.middlewares.RequestMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "bas_site.urls"
+ASGI_APPLICATION = "bas_site.asgi.application"
+WSGI_APPLICATION = "bas_site.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "bas_site" / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# --- Data -------------------------------------------------------------------------------------
+DATABASES = {"default": env.db("DATABASE_URL")}
+if DATABASES["default"]["ENGINE"] != "django.db.backends.postgresql":
+    raise ImproperlyConfigured("DATABASE_URL must be postgres://…: the ledger lives in Postgres.")
+DATABASES["default"] |= {
+    "CONN_MAX_AGE": env.int("DATABASE_CONN_MAX_AGE_SECONDS", default=0),
+    "OPTIONS": {
+        # Nothing here takes long: a statement or a lock that does is a fault, and must not
+        # pile up requests behind it. Migrations and exports set their own.
+        "options": "-c statement_timeout=30s -c lock_timeout=10s "
+        "-c idle_in_transaction_session_timeout=60s",
+        "connect_timeout": 10,
+    },
+}
+# The role that the web servers and workers log in with: it may not write the ledger's tables.
+DATABASE_APP_ROLE = env.str("DATABASE_APP_ROLE", default="")
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+VALKEY_URL = _required("VALKEY_URL", in_development="redis://127.0.0.1:63799/0")
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": VALKEY_URL}
+}
+
+# --- Who you are ------------------------------------------------------------------------------
+AUTH_USER_MODEL = "wallets.Wallet"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = reverse_lazy("admin:login")
+SESSION_COOKIE_AGE = env.int("SESSION_SECONDS", default=14 * 24 * 3600)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+LOGIN_NONCE_SECONDS = env.int("LOGIN_NONCE_SECONDS", default=300)
+LOGIN_CLOCK_SKEW_SECONDS = env.int("LOGIN_CLOCK_SKEW_SECONDS", default=30)
+BEARER_TOKEN_SECONDS = env.int("BEARER_TOKEN_SECONDS", default=30 * 24 * 3600)
+
+# --- The browser ------------------------------------------------------------------------------
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+SECURE_SSL_REDIRECT = HTTPS and env.bool("SECURE_SSL_REDIRECT", default=True)
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_PROXY_SSL_HEADER = (
+    ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("BEHIND_PROXY", default=False) else None
+)
+X_FRAME_OPTIONS = "DENY"
+CSRF_FAILURE_VIEW = "bas_site.problems.csrf_failure"
+
+# --- The API ----------------------------------------------------------------------------------
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "wallets.authentication.BearerAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["wallets.authentication.IsPlayer"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "bas_site.schema.AutoSchema",
+    "DEFAULT_PAGINATION_CLASS": "wallets.pagination.NewestFirst",
+    "EXCEPTION_HANDLER": "bas_site.problems.exception_handler",
+    "UNICODE_JSON": True,
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Block Ape Scissors",
+    "DESCRIPTION": "Battle for credits that live on a chain. "
+    "Credits are whole numbers; amounts on the chain are decimal strings in the token's "
+    "smallest unit (wei). Times are UTC. Errors are RFC 9457 problem+json with a stable `code`.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SERVE_AUTHENTICATION": [],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "bas_site.schema.add_problem",
+    ],
+    "SCHEMA_PATH_PREFIX": r"/api/v1",
+    "ENUM_NAME_OVERRIDES": {
+        "Side": "matches.models.Side",
+        "MatchStatus": "matches.models.Match.Status",
+        "DepositStatus": "contracts.models.Deposit.Status",
+    },
+}
+
+# --- The chain --------------------------------------------------------------------------------
+CHAIN_ID = env.int("CHAIN_ID", default=31337)
+CHAIN_RPC_URLS = (
+    env.list("CHAIN_RPC_URLS", default=["http://127.0.0.1:8545"])
+    if DEVELOPMENT
+    else env.list("CHAIN_RPC_URLS")
+)
+CHAIN_CONFIRMATIONS = env.int("CHAIN_CONFIRMATIONS", default=3 if DEVELOPMENT else 12)
+# A node that has not answered by then is as good as down; the next poll asks again.
+CHAIN_RPC_TIMEOUT_SECONDS = env.float("CHAIN_RPC_TIMEOUT_SECONDS", default=10)
+CHAIN_POLL_SECONDS = env.float("CHAIN_POLL_SECONDS", default=1 if DEVELOPMENT else 5)
+CHAIN_MAX_BLOCK_RANGE = env.int("CHAIN_MAX_BLOCK_RANGE", default=2_000)
+DEPLOYER_PRIVATE_KEY = env.str("DEPLOYER_PRIVATE_KEY", default="")
+CREDIT_PRICE_WEI = env.int("CREDIT_PRICE_WEI", default=10**15)
+if CHAIN_ID not in TESTNETS and env.str("REAL_MONEY", default="") != REAL_MONEY_CONSENT:
+    raise ImproperlyConfigured(
+        f"CHAIN_ID {CHAIN_ID} is not a known testnet. This software is made for testnets. If you "
+        f"want real money to pass through it, set REAL_MONEY to exactly: {REAL_MONEY_CONSENT!r}"
+    )
+
+# --- Matches ----------------------------------------------------------------------------------
+MATCH_LOCK_SECONDS = env.int("MATCH_LOCK_SECONDS", default=30)
+MATCH_REVEAL_SECONDS = env.int("MATCH_REVEAL_SECONDS", default=15)
+MATCH_SWEEP_SECONDS = env.float("MATCH_SWEEP_SECONDS", default=1)
+MATCH_MIN_STAKE = env.int("MATCH_MIN_STAKE", default=1)
+MATCH_MAX_STAKE = env.int("MATCH_MAX_STAKE", default=1_000_000)
+HOUSE_FEE_BPS = env.int("HOUSE_FEE_BPS", default=250)
+if not 0 <= HOUSE_FEE_BPS <= 10_000:
+    raise ImproperlyConfigured(f"HOUSE_FEE_BPS is {HOUSE_FEE_BPS}; it must be 0 to 10000.")
+
+# --- Workers ----------------------------------------------------------------------------------
+CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default=VALKEY_URL)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_IGNORE_RESULT = True
+# Every task may run twice or never: Postgres decides. So a task is acknowledged when it is done,
+# and one whose worker died is given to another.
+CELERY_TASK_ACKS_LATE = CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_SOFT_TIME_LIMIT = 120
+CELERY_TASK_TIME_LIMIT = 150
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TIMEZONE = "UTC"
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+# A hint that waited longer than this is worth nothing: the next one is already there.
+_HINT = {"expires": 30}
+CELERY_BEAT_SCHEDULE = {
+    "scan chains": {
+        "task": "contracts.tasks.scan_chains",
+        "schedule": CHAIN_POLL_SECONDS,
+        "options": _HINT,
+    },
+    "sweep matches": {
+        "task": "matches.tasks.sweep_matches",
+        "schedule": MATCH_SWEEP_SECONDS,
+        "options": _HINT,
+    },
+    "forget what has expired": {"task": "wallets.tasks.forget_expired", "schedule": 3600.0},
+}
+
+# --- The rest ---------------------------------------------------------------------------------
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+STATIC_URL = "/static/"
+STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(BASE_DIR / "staticfiles")))
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEVELOPMENT
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+WHITENOISE_USE_FINDERS = DEVELOPMENT
+UNFOLD = {
+    "SITE_TITLE": "Block Ape Scissors",
+    "SITE_HEADER": "Block Ape Scissors",
+    "SITE_SYMBOL": "swords",
+    "SHOW_HISTORY": False,
+    "SHOW_VIEW_ON_SITE": False,
+}
+LOGGING_CONFIG = "bas_site.logs.configure"
+LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
+LOG_JSON = env.bool("LOG_JSON", default=not DEVELOPMENT)
+LOGGING = {"level": LOG_LEVEL, "json": LOG_JSON}

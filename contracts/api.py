@@ -1,0 +1,59 @@
+"""The API of the chain: where to deposit, and what came of it."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import ListAPIView
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from contracts.models import Deposit, Vault
+from contracts.serializers import ChainSerializer, DepositSerializer
+from wallets.errors import NotFound
+
+
+class ChainView(APIView):
+    """The chain that players deposit on."""
+
+    permission_classes = [AllowAny]
+
+    @extend_schema(responses=ChainSerializer, tags=["chain"])
+    def get(self, request: Request) -> Response:
+        """The vault's address, the price of a credit in each coin, the confirmations asked."""
+        vault = (
+            Vault.objects.filter(current=True)
+            .select_related("chain")
+            .prefetch_related("tokens")
+            .order_by("-id")
+            .first()
+        )
+        if vault is None:
+            raise NotFound("No vault has been deployed yet.")
+        chain = vault.chain
+        return Response(
+            ChainSerializer(
+                {
+                    "chain_id": chain.pk,
+                    "name": chain.name,
+                    "vault": vault.address,
+                    "confirmations": chain.confirmations,
+                    "scanned_block": chain.scanned_block,
+                    "head_block": chain.head_block,
+                    "tokens": vault.tokens.all(),
+                }
+            ).data
+        )
+
+
+@extend_schema(tags=["chain"])
+class DepositsView(ListAPIView):
+    """Your deposits, newest first, each with its confirmations so far."""
+
+    serializer_class = DepositSerializer
+    queryset = Deposit.objects.none()
+
+    def get_queryset(self):
+        """The deposits of the wallet that is logged in."""
+        return Deposit.objects.filter(wallet=self.request.user).select_related(
+            "token", "vault__chain"
+        )

@@ -1,0 +1,72 @@
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from eth_account import Account
+from web3 import Web3
+from web3.middleware import SignAndSendRawMiddlewareBuilder
+
+from contracts.deploy import deploy, watch_vault
+from contracts.models import Vault
+from contracts.node import NODE_ERRORS, WrongChain, connect, reason
+
+# The development stack's test coin: six decimals, as most dollar coins have; a credit costs 1.
+TEST_TOKEN = ("Test Dollar", "TUSD", 6)
+TEST_TOKEN_PRICE = 10**6
+
+
+class Command(BaseCommand):
+    """Deploys a BasVault and puts it on watch."""
+
+    help = (
+        "Deploy a BasVault on the chain CHAIN_ID at CHAIN_RPC_URLS and put it on watch, as the "
+        "one that players deposit to. DEPLOYER_PRIVATE_KEY signs, and owns the vault unless "
+        "--owner says otherwise. A credit costs CREDIT_PRICE_WEI of the chain's coin, for ever."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Options."""
+        parser.add_argument("--owner", help="the vault's owner (default: the deployer)")
+        parser.add_argument("--signer", help="signs withdrawal vouchers (default: the deployer)")
+        parser.add_argument(
+            "--dev",
+            action="store_true",
+            help="a development chain: the node's first account signs, a test ERC-20 is deployed "
+            "too, and nothing is done if this chain's vault is already on watch",
+        )
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        """Deploy."""
+        try:
+            node = connect()
+            if options["dev"] and (vault := self._deployed(node)):
+                self.stdout.write(f"The vault is on watch already, at {vault.address}.")
+                return
+            deployer = self._deployer(node, options["dev"])
+            owner, signer = options["owner"] or deployer, options["signer"] or deployer
+            vault, block = deploy(
+                node, deployer, "BasVault", owner, signer, settings.CREDIT_PRICE_WEI
+            )
+            tokens: tuple[str, ...] = ()
+            if options["dev"]:
+                token, _ = deploy(node, deployer, "TestToken", *TEST_TOKEN)
+                allow = vault.functions.allowToken(token.address, TEST_TOKEN_PRICE)
+                node.eth.wait_for_transaction_receipt(allow.transact({"from": deployer}))
+                tokens = (token.address,)
+            watch_vault(node, vault, block=block, tokens=tokens)
+        except (WrongChain, *NODE_ERRORS) as error:
+            raise CommandError(reason(error)) from error
+        self.stdout.write(self.style.SUCCESS(f"The vault is deployed at {vault.address}."))
+
+    def _deployed(self, node: Web3) -> Vault | None:
+        vault = Vault.objects.filter(chain=settings.CHAIN_ID, current=True).first()
+        return vault if vault and node.eth.get_code(vault.address) else None
+
+    def _deployer(self, node: Web3, dev: bool) -> str:
+        if dev:
+            return node.eth.accounts[0]
+        if not settings.DEPLOYER_PRIVATE_KEY:
+            raise CommandError("Set DEPLOYER_PRIVATE_KEY, or use --dev on a development chain.")
+        account = Account.from_key(settings.DEPLOYER_PRIVATE_KEY)
+        node.middleware_onion.inject(SignAndSendRawMiddlewareBuilder.build(account), layer=0)
+        return account.address

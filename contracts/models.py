@@ -1,0 +1,169 @@
+"""What is known of the chain, and how far it has been read."""
+
+from typing import Any
+
+from django.db import models
+from django.db.models import Q
+
+from wallets.fields import WholeNumberField
+from wallets.models import Transfer, Wallet
+
+NATIVE = "0x0000000000000000000000000000000000000000"
+
+
+class AddressField(models.CharField):
+    """An address in EIP-55 form."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **(kwargs | {"max_length": 42}))
+
+
+class HashField(models.CharField):
+    """A 32-byte hash as 0x and 64 lower-case hex digits."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **(kwargs | {"max_length": 66}))
+
+
+class Chain(models.Model):
+    """A chain that is watched, and the cursor of the watcher.
+
+    The cursor is the last block that was scanned, by number and hash; the next scan first makes
+    sure that the chain still has that block.
+    """
+
+    id = models.BigIntegerField("chain id", primary_key=True, help_text="EIP-155")
+    name = models.CharField(max_length=80)
+    confirmations = models.PositiveIntegerField(
+        help_text="a deposit counts when its block and this many in all are on the chain"
+    )
+    genesis_hash = HashField()
+    scanned_block = models.BigIntegerField("last scanned block")
+    scanned_hash = HashField("its hash")
+    head_block = models.BigIntegerField("newest block seen", default=0)
+    block_range = models.PositiveIntegerField(
+        help_text="blocks asked for at once; halved when a node refuses, and grown again"
+    )
+    paused = models.BooleanField(default=False)
+    trouble = models.TextField(
+        blank=True, help_text="why the last scan stopped; empty when it went well"
+    )
+    scanned_at = models.DateTimeField("last scan", null=True)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.pk})"
+
+
+class Vault(models.Model):
+    """A deployed BasVault. An old one is still watched after a new one takes its place."""
+
+    chain = models.ForeignKey(Chain, on_delete=models.PROTECT, related_name="vaults")
+    address = AddressField()
+    deployed_block = models.BigIntegerField()
+    current = models.BooleanField(default=True, help_text="the one that players are sent to")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["chain", "address"], name="vault_address_unique"),
+            models.UniqueConstraint(
+                fields=["chain"], condition=Q(current=True), name="vault_one_current_a_chain"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.address
+
+
+class Token(models.Model):
+    """A coin that a vault takes, at a price that the vault fixes for ever."""
+
+    vault = models.ForeignKey(Vault, on_delete=models.PROTECT, related_name="tokens")
+    address = AddressField(help_text="the zero address for the chain's own coin")
+    symbol = models.CharField(max_length=32)
+    decimals = models.PositiveSmallIntegerField()
+    credit_price = WholeNumberField(help_text="of one credit, in the token's smallest unit")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["vault", "address"], name="token_address_unique"),
+            models.CheckConstraint(name="token_has_a_price", condition=Q(credit_price__gt=0)),
+        ]
+
+    def __str__(self) -> str:
+        return self.symbol
+
+
+class Block(models.Model):
+    """The last block of a scan: what a reorganisation can be traced back to."""
+
+    chain = models.ForeignKey(Chain, on_delete=models.PROTECT, related_name="blocks")
+    number = models.BigIntegerField()
+    hash = HashField()
+    timestamp = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["chain", "number"], name="block_number_unique")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.hash}"
+
+
+class Deposit(models.Model):
+    """A `Deposited` event of a known vault, as seen in one block."""
+
+    class Status(models.TextChoices):
+        PENDING = "pending", "waiting for confirmations"
+        CREDITED = "credited", "credited"
+        WORTHLESS = "worthless", "less than one credit"
+        ORPHANED = "orphaned", "fell out of the chain"
+
+    vault = models.ForeignKey(Vault, on_delete=models.PROTECT, related_name="deposits")
+    token = models.ForeignKey(Token, on_delete=models.PROTECT)
+    wallet = models.ForeignKey(Wallet, on_delete=models.PROTECT, related_name="deposits")
+    number = WholeNumberField("vault's id", help_text="counted by the vault, from 1")
+    amount = WholeNumberField(help_text="in the token's smallest unit")
+    credits = WholeNumberField()
+    tx_hash = HashField()
+    log_index = models.PositiveIntegerField()
+    block_number = models.BigIntegerField()
+    block_hash = HashField()
+    status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
+    transfer = models.OneToOneField(
+        Transfer, on_delete=models.PROTECT, null=True, related_name="deposit"
+    )
+    seen_at = models.DateTimeField(auto_now_add=True)
+    credited_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["vault", "block_hash", "log_index"], name="deposit_seen_once"
+            ),
+            # The chain holds an event once. The vault counts its deposits, so that this holds even
+            # for a transaction that a reorg moves to another block and another place in it.
+            models.UniqueConstraint(
+                fields=["vault", "number"],
+                condition=~Q(status="orphaned"),
+                name="deposit_counts_once",
+            ),
+            models.CheckConstraint(
+                name="deposit_credited_has_its_transfer",
+                condition=Q(status="credited", transfer__isnull=False)
+                | Q(status="orphaned")
+                | Q(status__in=["pending", "worthless"], transfer=None),
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["vault", "block_number"],
+                condition=Q(status="pending"),
+                name="deposit_pending",
+            ),
+            models.Index(fields=["wallet", "-id"], name="deposit_of_wallet"),
+            models.Index(fields=["tx_hash"], name="deposit_tx"),
+        ]
+
+    def __str__(self) -> str:
+        return f"deposit {self.number} of {self.vault_id}"

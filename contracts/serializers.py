@@ -1,0 +1,59 @@
+"""What the chain's API shows. Amounts are decimal strings in the token's smallest unit."""
+
+from rest_framework import serializers
+
+from contracts.models import Deposit, Token
+
+
+class TokenSerializer(serializers.ModelSerializer):
+    """A coin that the vault takes."""
+
+    credit_price = serializers.CharField(help_text="of one credit, in the coin's smallest unit")
+
+    class Meta:
+        model = Token
+        fields = ["address", "symbol", "decimals", "credit_price"]
+
+
+class ChainSerializer(serializers.Serializer):
+    """Where to deposit, and how far the chain has been read."""
+
+    chain_id = serializers.IntegerField()
+    name = serializers.CharField()
+    vault = serializers.CharField(help_text="the address to call deposit() on")
+    confirmations = serializers.IntegerField(help_text="asked for before a deposit is credited")
+    scanned_block = serializers.IntegerField()
+    head_block = serializers.IntegerField()
+    tokens = TokenSerializer(many=True)
+
+
+class DepositSerializer(serializers.ModelSerializer):
+    """A deposit, with the confirmations that it has so far."""
+
+    token = TokenSerializer()
+    amount = serializers.CharField(help_text="in the token's smallest unit")
+    credits = serializers.IntegerField()
+    confirmations = serializers.SerializerMethodField()
+    confirmations_asked = serializers.IntegerField(source="vault.chain.confirmations")
+
+    class Meta:
+        model = Deposit
+        fields = [
+            "id",
+            "status",
+            "token",
+            "amount",
+            "credits",
+            "confirmations",
+            "confirmations_asked",
+            "tx_hash",
+            "block_number",
+            "seen_at",
+            "credited_at",
+        ]
+
+    def get_confirmations(self, deposit: Deposit) -> int:
+        """Blocks on the chain from the deposit's own, counted in, to the newest."""
+        if deposit.status == Deposit.Status.ORPHANED:
+            return 0
+        return max(0, deposit.vault.chain.head_block - deposit.block_number + 1)

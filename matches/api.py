@@ -1,0 +1,190 @@
+"""The API of matches. Views parse, call, answer."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.generics import ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from engine import Choice
+from matches import battle, lobby, selectors
+from matches.models import Match
+from matches.serializers import (
+    CardSerializer,
+    JoinSerializer,
+    MoveSerializer,
+    NewMatchSerializer,
+    RevealSerializer,
+    TableSerializer,
+)
+from wallets.idempotency import HEADER, once
+from wallets.pagination import NewestFirst
+
+IDEMPOTENCY_KEY = OpenApiParameter(
+    HEADER,
+    str,
+    OpenApiParameter.HEADER,
+    description="Any text of yours, up to 255 characters: the same request with the same key is "
+    "carried out once, and a repeat gets the first answer.",
+)
+
+
+class NewestMatches(NewestFirst):
+    """Matches have no serial number; their time of making orders them."""
+
+    ordering = "-created_at"
+
+
+class MatchesView(ListAPIView):
+    """The lobby, or your own matches; and making one."""
+
+    serializer_class = CardSerializer
+    pagination_class = NewestMatches
+    queryset = Match.objects.none()
+
+    def get_queryset(self):
+        """The lobby unless `?mine=true`."""
+        mine = serializers.BooleanField().run_validation(self.request.query_params.get("mine", "0"))
+        return selectors.matches_of(self.request.user) if mine else selectors.lobby()
+
+    @extend_schema(
+        tags=["matches"],
+        parameters=[OpenApiParameter("mine", bool, description="your own matches instead")],
+    )
+    def get(self, request: Request) -> Response:
+        """Open matches that you may join, or your own, newest first."""
+        page = self.paginate_queryset(self.get_queryset())
+        cards = [selectors.card(match) for match in page]
+        return self.get_paginated_response(CardSerializer(cards, many=True).data)
+
+    @extend_schema(
+        tags=["matches"],
+        request=NewMatchSerializer,
+        responses={201: TableSerializer},
+        parameters=[IDEMPOTENCY_KEY],
+    )
+    def post(self, request: Request) -> Response:
+        """Make a match and stake on it."""
+        form = NewMatchSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+
+        def make() -> tuple[int, dict[str, Any]]:
+            match = lobby.create_match(wallet=request.user, **form.validated_data)
+            return status.HTTP_201_CREATED, _table(request, match)
+
+        return once(request, make)
+
+
+class MatchView(APIView):
+    """One match."""
+
+    @extend_schema(
+        tags=["matches"],
+        responses=TableSerializer,
+        parameters=[OpenApiParameter("invitation", str, description="if you were invited")],
+    )
+    def get(self, request: Request, match_id: UUID) -> Response:
+        """A match, as you may see it now."""
+        invitation = request.query_params.get("invitation", "")
+        return Response(_table(request, selectors.match_for(request.user, match_id, invitation)))
+
+
+class JoinView(APIView):
+    """Take the other seat."""
+
+    @extend_schema(
+        tags=["matches"],
+        request=JoinSerializer,
+        responses=TableSerializer,
+        parameters=[IDEMPOTENCY_KEY],
+    )
+    def post(self, request: Request, match_id: UUID) -> Response:
+        """Join a match, stake on it, and start."""
+        form = JoinSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+
+        def join() -> tuple[int, dict[str, Any]]:
+            match = lobby.join_match(wallet=request.user, match_id=match_id, **form.validated_data)
+            return status.HTTP_200_OK, _table(request, match)
+
+        return once(request, join)
+
+
+class CancelView(APIView):
+    """Take a match back."""
+
+    @extend_schema(tags=["matches"], request=None, responses=TableSerializer)
+    def post(self, request: Request, match_id: UUID) -> Response:
+        """Cancel your match before anyone has joined; the stake returns."""
+        match = lobby.cancel_match(wallet=request.user, match_id=match_id)
+        return Response(_table(request, match))
+
+
+class ResignView(APIView):
+    """Give up."""
+
+    @extend_schema(tags=["battle"], request=None, responses=TableSerializer)
+    def post(self, request: Request, match_id: UUID) -> Response:
+        """Resign: you lose the match at once."""
+        return _act(request, match_id, battle.resign)
+
+
+class MovesView(APIView):
+    """Lock in."""
+
+    @extend_schema(tags=["battle"], request=MoveSerializer, responses=TableSerializer)
+    def post(self, request: Request, match_id: UUID) -> Response:
+        """Lock in a commitment, or a move that the server commits to for you."""
+        form = MoveSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        data = form.validated_data
+        if "commitment" in data:
+            return _act(request, match_id, battle.lock_in, **data)
+        choice = Choice(data["move"], data.get("tribute"))
+        return _act(request, match_id, battle.play, movement=data["movement"], choice=choice)
+
+
+class RevealsView(APIView):
+    """Reveal."""
+
+    @extend_schema(tags=["battle"], request=RevealSerializer, responses=TableSerializer)
+    def post(self, request: Request, match_id: UUID) -> Response:
+        """Reveal what you committed to."""
+        form = RevealSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        data = form.validated_data
+        return _act(
+            request,
+            match_id,
+            battle.reveal,
+            movement=data["movement"],
+            choice=Choice(data["move"], data["tribute"]),
+            salt=data["salt"],
+        )
+
+
+class PotionsView(APIView):
+    """Drink."""
+
+    @extend_schema(tags=["battle"], request=None, responses=TableSerializer)
+    def post(self, request: Request, match_id: UUID) -> Response:
+        """Drink a healing potion."""
+        return _act(request, match_id, battle.drink)
+
+
+def _act(
+    request: Request, match_id: UUID, action: Callable[..., None], **arguments: Any
+) -> Response:
+    """Apply a passed deadline, act, and show the match as it then is."""
+    selectors.match_for(request.user, match_id)
+    action(wallet=request.user, match_id=match_id, **arguments)
+    return Response(_table(request, selectors.match_for(request.user, match_id)))
+
+
+def _table(request: Request, match: Match) -> dict[str, Any]:
+    return TableSerializer(selectors.table(match, request.user)).data

@@ -1,0 +1,311 @@
+"""The battle: lock in, reveal, potions, resigning, deadlines.
+
+Every change is made under the match's row lock, in one transaction with its event and its money.
+The engine says what an event means; this module decides when one has happened.
+"""
+
+import secrets
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+import engine
+from engine import Choice, Ruleset, State
+from matches import chance, settlement
+from matches.errors import (
+    IllegalChoice,
+    NotRunning,
+    StaleMovement,
+    TooEarly,
+    TooLate,
+    WrongReveal,
+)
+from matches.models import Event, LockIn, Match, Side
+from matches.sealing import seal, unseal
+from wallets.db import in_transaction
+from wallets.errors import NotFound
+from wallets.models import Wallet
+
+
+def locked(match_id: UUID) -> Match:
+    """The match, its row locked until the transaction ends. Raises NotFound."""
+    match = Match.objects.select_for_update(no_key=True).filter(pk=match_id).first()
+    if match is None:
+        raise NotFound
+    return match
+
+
+def ruleset_of(match: Match) -> Ruleset:
+    """The rulings that the match was made under."""
+    return Ruleset(**match.rulings)
+
+
+def state_of(match: Match) -> State:
+    """The engine's state of a match that has started."""
+    return State.from_json(match.state)
+
+
+def begin(match: Match, now: datetime) -> None:
+    """Start the first movement; both seats have just been taken."""
+    wallets = {seat.side: seat.wallet.address for seat in match.seats.select_related("wallet")}
+    match.status = Match.Status.RUNNING
+    match.started_at = now
+    header = {
+        "type": "start",
+        "match": str(match.pk),
+        "ruleset": match.ruleset,
+        "rulings": match.rulings,
+        "stake": str(match.stake),
+        "fee_bps": match.fee_bps,
+        "secret_hash": match.secret_hash,
+        **wallets,
+    }
+    _record(match, header)
+    _next_movement(match, engine.start(ruleset_of(match)), now)
+
+
+@in_transaction
+def lock_in(*, wallet: Wallet, match_id: UUID, movement: int, commitment: str) -> None:
+    """Lock in a commitment (rules.md, section 6) for the running movement.
+
+    It may be replaced until both apes have locked in. The same one again changes nothing. Raises
+    NotFound, NotRunning, StaleMovement, TooLate.
+    """
+    match, side = _seated(wallet, match_id)
+
+    def is_repeat(before: LockIn) -> bool:
+        return before.commitment == commitment
+
+    if not _repeated(match, side, movement, is_repeat):
+        _lock_in(match, side, commitment=commitment)
+
+
+@in_transaction
+def play(*, wallet: Wallet, match_id: UUID, movement: int, choice: Choice) -> None:
+    """Lock in a choice in one step: the server makes the salt, and reveals it with the other's.
+
+    Raises NotFound, NotRunning, StaleMovement, TooLate, IllegalChoice.
+    """
+    match, side = _seated(wallet, match_id)
+
+    def is_repeat(before: LockIn) -> bool:
+        return bool(before.sealed_choice) and _choice(unseal(before.sealed_choice)) == choice
+
+    if _repeated(match, side, movement, is_repeat):
+        return
+    _require_legal(match, side, choice)
+    salt = secrets.token_hex(32)
+    _lock_in(
+        match,
+        side,
+        commitment=_commitment(match, side, movement, choice, salt),
+        sealed_choice=seal(choice._asdict() | {"salt": salt}),
+        revealed=True,
+    )
+
+
+@in_transaction
+def reveal(*, wallet: Wallet, match_id: UUID, movement: int, choice: Choice, salt: str) -> None:
+    """Reveal what was locked in. A wrong one is refused, and may be tried again until the deadline.
+
+    Raises NotFound, NotRunning, StaleMovement, TooEarly, TooLate, WrongReveal, IllegalChoice.
+    """
+    match, side = _seated(wallet, match_id)
+    commitment = _commitment(match, side, movement, choice, salt)
+
+    def is_repeat(before: LockIn) -> bool:
+        return before.revealed and before.commitment == commitment
+
+    if _repeated(match, side, movement, is_repeat):
+        return
+    if match.stage != Match.Stage.REVEAL:
+        raise TooEarly
+    before = match.lock_ins.filter(movement=movement, side=side).first()
+    if before is None:
+        raise TooLate("You have not locked in a choice for this movement.")
+    if before.commitment != commitment:
+        raise WrongReveal
+    _require_legal(match, side, choice)
+    before.sealed_choice = seal(choice._asdict() | {"salt": salt})
+    before.revealed = True
+    before.save()
+    _resolve_if_complete(match, timezone.now())
+
+
+@in_transaction
+def drink(*, wallet: Wallet, match_id: UUID) -> None:
+    """Drink a potion (rules.md, section 5). Raises NotFound, NotRunning, IllegalChoice."""
+    match, side = _seated(wallet, match_id)
+    state = _legal(lambda: engine.drink(state_of(match), side.value, ruleset_of(match)))
+    _record(match, {"type": "potion", "ape": side.value})
+    match.state = state.to_json()
+    match.save()
+
+
+@in_transaction
+def resign(*, wallet: Wallet, match_id: UUID) -> None:
+    """Give the match up. Raises NotFound, NotRunning."""
+    match, side = _seated(wallet, match_id)
+    state = engine.resign(state_of(match), side.value)
+    _record(match, {"type": "resign", "ape": side.value})
+    _end(match, state, "resigned", timezone.now())
+
+
+@in_transaction
+def catch_up(*, match_id: UUID) -> bool:
+    """Apply a deadline that has passed; whether there was one. Anybody may call it, at any time."""
+    match = locked(match_id)
+    now = timezone.now()
+    if match.deadline is None or now < match.deadline:
+        return False
+    if match.stage == Match.Stage.LOCK and _lock_ins(match):
+        _start_reveals(match, now)
+    else:
+        _resolve(match, now)
+    return True
+
+
+def _seated(wallet: Wallet, match_id: UUID) -> tuple[Match, Side]:
+    """The player's running match, locked, and the side played. A stranger's match is not found."""
+    match = locked(match_id)
+    seat = match.seats.filter(wallet=wallet).first()
+    if seat is None:
+        raise NotFound
+    if match.status != Match.Status.RUNNING:
+        raise NotRunning
+    return match, Side(seat.side)
+
+
+def _repeated(match: Match, side: Side, movement: int, is_repeat: Callable[[LockIn], bool]) -> bool:
+    """Whether the message came before; if not, it must be for the running movement, and in time."""
+    before = match.lock_ins.filter(movement=movement, side=side).first()
+    if before and is_repeat(before):
+        return True
+    running = state_of(match).movement
+    if movement != running:
+        raise StaleMovement(f"Movement {running} is running.", movement=running)
+    if timezone.now() >= match.deadline:
+        raise TooLate
+    return False
+
+
+def _lock_in(match: Match, side: Side, **lock: Any) -> None:
+    if match.stage != Match.Stage.LOCK:
+        raise TooLate
+    movement = state_of(match).movement
+    fresh = {"sealed_choice": None, "revealed": False} | lock
+    match.lock_ins.update_or_create(movement=movement, side=side, defaults=fresh)
+    _record(
+        match,
+        {
+            "type": "locked",
+            "ape": side.value,
+            "movement": movement,
+            "commitment": lock["commitment"],
+        },
+    )
+    match.save()
+    if len(_lock_ins(match)) == 2:
+        _start_reveals(match, timezone.now())
+
+
+def _lock_ins(match: Match) -> dict[str, LockIn]:
+    movement = state_of(match).movement
+    return {lock.side: lock for lock in match.lock_ins.filter(movement=movement)}
+
+
+def _start_reveals(match: Match, now: datetime) -> None:
+    """Both are in, or one is and the time is up: from now on nobody can change a choice."""
+    match.stage = Match.Stage.REVEAL
+    match.deadline = now + timedelta(seconds=match.reveal_seconds)
+    match.save()
+    _resolve_if_complete(match, now)
+
+
+def _resolve_if_complete(match: Match, now: datetime) -> None:
+    if all(lock.revealed for lock in _lock_ins(match).values()):
+        _resolve(match, now)
+
+
+def _resolve(match: Match, now: datetime) -> None:
+    """End the movement with what has been revealed; who has revealed nothing misses it."""
+    state = state_of(match)
+    shown = {
+        side: unseal(lock.sealed_choice) for side, lock in _lock_ins(match).items() if lock.revealed
+    }
+    a, b = (shown.get(side) for side in Side)
+    _record(match, {"type": "movement", "movement": state.movement, "a": a, "b": b})
+    state = engine.resolve(
+        state,
+        _choice(a),
+        _choice(b),
+        draw=chance.draw_from(unseal(match.sealed_secret), match.chain_hash),
+        ruleset=ruleset_of(match),
+    )
+    if state.status == "running":
+        _next_movement(match, state, now)
+    else:
+        _end(match, state, _why(state), now)
+
+
+def _next_movement(match: Match, state: State, now: datetime) -> None:
+    match.state = state.to_json()
+    match.stage = Match.Stage.LOCK
+    match.deadline = now + timedelta(seconds=match.lock_seconds)
+    match.save()
+
+
+def _why(state: State) -> str:
+    """What ended a match that a movement ended."""
+    if state.status == "won":
+        return "missed" if 3 in (state.a.misses, state.b.misses) else "rounds"
+    return "movements" if state.status == "draw" else "missed"
+
+
+def _end(match: Match, state: State, ended_by: str, now: datetime) -> None:
+    """Settle: status and money change together."""
+    match.state = state.to_json()
+    match.status = Match.Status(state.status)
+    match.winner = state.winner or ""
+    match.ended_by = ended_by
+    match.ended_at = now
+    match.deadline = None
+    match.stage = ""
+    match.save()
+    if match.winner:
+        settlement.pay_out(match)
+    else:
+        settlement.refund(match)
+
+
+def _record(match: Match, body: dict[str, Any]) -> None:
+    """Append an event to the match's hash chain; the caller saves the match."""
+    match.chain_hash = chance.extend(match.chain_hash, body)
+    Event.objects.create(
+        match=match, n=match.events.count(), body=body, chain_hash=match.chain_hash
+    )
+
+
+def _choice(shown: dict[str, Any] | None) -> Choice | None:
+    return shown and Choice(shown["move"], shown["tribute"])
+
+
+def _commitment(match: Match, side: Side, movement: int, choice: Choice, salt: str) -> str:
+    return chance.commitment(
+        match_id=str(match.pk), movement=movement, side=side.value, choice=choice, salt=salt
+    )
+
+
+def _require_legal(match: Match, side: Side, choice: Choice) -> None:
+    if choice not in engine.legal_choices(state_of(match), side.value, ruleset_of(match)):
+        raise IllegalChoice(f"{choice.move} with tribute {choice.tribute} is not covered now.")
+
+
+def _legal(apply: Callable[[], State]) -> State:
+    try:
+        return apply()
+    except engine.IllegalEvent as error:
+        raise IllegalChoice(error.reason) from error

@@ -1,0 +1,155 @@
+"""Matches, who sits at them, and everything that happened in them."""
+
+import uuid
+
+from django.db import models
+from django.db.models import Q
+
+from wallets.fields import WholeNumberField
+from wallets.models import Wallet
+
+
+class Side(models.TextChoices):
+    """Which of the two apes."""
+
+    A = "a", "a"
+    B = "b", "b"
+
+    @property
+    def other(self) -> "Side":
+        """The ape across the table."""
+        return Side.B if self == Side.A else Side.A
+
+
+class Match(models.Model):
+    """A match: its terms, fixed when it is made; its state, as the engine left it; its clock."""
+
+    class Status(models.TextChoices):
+        OPEN = "open", "waiting for an opponent"
+        RUNNING = "running", "running"
+        WON = "won", "won"
+        DRAW = "draw", "draw"
+        ABANDONED = "abandoned", "abandoned"
+        CANCELLED = "cancelled", "cancelled"
+
+    LIVE = (Status.OPEN, Status.RUNNING)
+
+    class Visibility(models.TextChoices):
+        OPEN = "open", "anyone may join and watch"
+        INVITATION = "invitation", "only with its invitation"
+
+    class Stage(models.TextChoices):
+        LOCK = "lock", "choices are locked in"
+        REVEAL = "reveal", "choices are revealed"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    status = models.CharField(max_length=10, choices=Status, default=Status.OPEN)
+    visibility = models.CharField(max_length=10, choices=Visibility)
+    invitation = models.CharField(max_length=32, help_text="proves that one was invited")
+    ruleset = models.CharField(max_length=32)
+    rulings = models.JSONField(help_text="each field of the ruleset, as it was at the start")
+    stake = WholeNumberField(help_text="credits of each ape")
+    fee_bps = models.PositiveIntegerField("house fee", help_text="basis points of the pot")
+    lock_seconds = models.PositiveIntegerField()
+    reveal_seconds = models.PositiveIntegerField()
+    # rules.md, section 6
+    secret_hash = models.CharField(max_length=64, help_text="SHA-256 of the server's secret")
+    sealed_secret = models.BinaryField(editable=False)
+    chain_hash = models.CharField(max_length=64, blank=True)
+
+    state = models.JSONField(null=True, help_text="the engine's state; none before the start")
+    stage = models.CharField(max_length=6, choices=Stage, blank=True)
+    deadline = models.DateTimeField(null=True, help_text="of the running stage")
+    winner = models.CharField(max_length=1, choices=Side, blank=True)
+    ended_by = models.CharField(max_length=16, blank=True, help_text="what ended it")
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name_plural = "matches"
+        constraints = [
+            models.CheckConstraint(
+                name="match_winner_only_when_won",
+                condition=Q(status="won") & ~Q(winner="") | ~Q(status="won") & Q(winner=""),
+            ),
+            models.CheckConstraint(
+                name="match_clock_only_when_running",
+                condition=Q(status="running", deadline__isnull=False, state__isnull=False)
+                | ~Q(status="running") & Q(deadline=None),
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["deadline"], condition=Q(status="running"), name="match_due"),
+            models.Index(
+                fields=["-created_at"],
+                condition=Q(status="open", visibility="open"),
+                name="match_lobby",
+            ),
+            models.Index(fields=["-created_at"], name="match_newest"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+class Seat(models.Model):
+    """A player at a match."""
+
+    match = models.ForeignKey(Match, on_delete=models.PROTECT, related_name="seats")
+    side = models.CharField(max_length=1, choices=Side)
+    wallet = models.ForeignKey(Wallet, on_delete=models.PROTECT, related_name="seats")
+    staked = WholeNumberField(help_text="credits of this player in the match's escrow now")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["match", "side"], name="seat_taken_once"),
+            models.UniqueConstraint(fields=["match", "wallet"], name="seat_not_opposite_itself"),
+        ]
+        indexes = [
+            models.Index(fields=["wallet"], condition=Q(staked__gt=0), name="seat_in_play"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.side} of {self.match_id}"
+
+
+class LockIn(models.Model):
+    """What an ape has locked in for a movement, and its reveal.
+
+    A choice that the server keeps until both are locked in (the one-step way) lies here encrypted.
+    """
+
+    match = models.ForeignKey(Match, on_delete=models.PROTECT, related_name="lock_ins")
+    movement = models.PositiveIntegerField()
+    side = models.CharField(max_length=1, choices=Side)
+    commitment = models.CharField(max_length=64)
+    sealed_choice = models.BinaryField(null=True, editable=False)
+    revealed = models.BooleanField(default=False)
+    locked_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["match", "movement", "side"], name="lock_in_once_a_movement"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.side}, movement {self.movement} of {self.match_id}"
+
+
+class Event(models.Model):
+    """Something that happened in a match. Each is chained to the one before (rules.md, 6)."""
+
+    match = models.ForeignKey(Match, on_delete=models.PROTECT, related_name="events")
+    n = models.PositiveIntegerField("number in the match")
+    body = models.JSONField()
+    chain_hash = models.CharField(max_length=64)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["match", "n"], name="event_numbered_once")]
+
+    def __str__(self) -> str:
+        return f"{self.n} of {self.match_id}"

@@ -1,0 +1,125 @@
+"""Reads of matches. What a reader may see is built up field by field, never cut down."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q, QuerySet, Sum
+from django.utils import timezone
+
+import engine
+from matches import battle
+from matches.models import Event, Match, Side
+from matches.sealing import unseal
+from wallets.errors import NotFound
+from wallets.models import Wallet
+
+
+def credits_in_play(wallet: Wallet) -> int:
+    """Credits that a player has staked on matches that have not ended."""
+    return wallet.seats.filter(staked__gt=0).aggregate(Sum("staked"))["staked__sum"] or 0
+
+
+def lobby() -> QuerySet[Match]:
+    """Matches that anyone may join."""
+    return _with_seats().filter(status=Match.Status.OPEN, visibility=Match.Visibility.OPEN)
+
+
+def matches_of(wallet: Wallet) -> QuerySet[Match]:
+    """A player's own matches, whatever became of them."""
+    return _with_seats().filter(pk__in=wallet.seats.values("match"))
+
+
+def match_for(wallet: Wallet, match_id: UUID, invitation: str = "") -> Match:
+    """A match that this wallet may see: open ones, its own, and those it holds the invitation of.
+
+    A deadline that has passed is applied first. Raises NotFound.
+    """
+    if Match.objects.filter(pk=match_id, deadline__lte=timezone.now()).exists():
+        battle.catch_up(match_id=match_id)
+    visible = Q(visibility=Match.Visibility.OPEN) | Q(pk__in=wallet.seats.values("match"))
+    if invitation:
+        visible |= Q(invitation=invitation)
+    match = _with_seats().filter(visible, pk=match_id).first()
+    if match is None:
+        raise NotFound
+    return match
+
+
+def _with_seats() -> QuerySet[Match]:
+    return Match.objects.prefetch_related("seats__wallet")
+
+
+def card(match: Match) -> dict[str, Any]:
+    """What a list shows of a match; the same for every reader."""
+    return {
+        "id": match.pk,
+        "status": match.status,
+        "visibility": match.visibility,
+        "stake": match.stake,
+        "fee_bps": match.fee_bps,
+        "ruleset": match.ruleset,
+        "players": {seat.side: seat.wallet.address for seat in match.seats.all()},
+        "winner": match.winner or None,
+        "ended_by": match.ended_by or None,
+        "created_at": match.created_at,
+        "started_at": match.started_at,
+        "ended_at": match.ended_at,
+    }
+
+
+def table(match: Match, wallet: Wallet) -> dict[str, Any]:
+    """A whole match, as this wallet may see it now."""
+    own = next((seat.side for seat in match.seats.all() if seat.wallet_id == wallet.pk), None)
+    ended = match.status not in Match.LIVE
+    return card(match) | {
+        "you": own,
+        "rulings": {ruling: match.rulings[ruling] for ruling in engine.RULINGS},
+        "invitation": match.invitation if own == Side.A else None,
+        "secret_hash": match.secret_hash,
+        "server_secret": unseal(match.sealed_secret) if ended else None,
+        "play": _play(match, own) if match.state else None,
+    }
+
+
+def _play(match: Match, own: str | None) -> dict[str, Any]:
+    state = battle.state_of(match)
+    locks = {lock.side: lock for lock in match.lock_ins.filter(movement=state.movement)}
+    running = match.status == Match.Status.RUNNING
+    last = match.events.filter(body__type="movement").order_by("-n").first()
+    return {
+        "round": state.round,
+        "phase": state.phase,
+        "movement": state.movement,
+        "in_phase": state.in_phase,
+        "cycle": state.cycle,
+        "sudden_death": state.sudden_death,
+        "stage": match.stage or None,
+        "deadline": match.deadline,
+        "apes": {
+            side.value: getattr(state, side.value)._asdict()
+            | {
+                "locked_in": running and side in locks,
+                "revealed": running and side in locks and locks[side].revealed,
+            }
+            for side in Side
+        },
+        "last_movement": last and _past_movement(last),
+        "legal_choices": [
+            choice._asdict()
+            for choice in (
+                engine.legal_choices(state, own, battle.ruleset_of(match)) if own else ()
+            )
+        ],
+    }
+
+
+def _past_movement(event: Event) -> dict[str, Any]:
+    """A movement that is over: its choices are everybody's to see."""
+    return {
+        "movement": event.body["movement"],
+        **{
+            side.value: (choice := event.body[side.value])
+            and {"move": choice["move"], "tribute": choice["tribute"]}
+            for side in Side
+        },
+    }

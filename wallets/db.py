@@ -1,0 +1,50 @@
+"""The database transaction as the unit of work, with a bounded number of retries."""
+
+import random
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+import structlog
+from django.db import OperationalError, connection, transaction
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# serialization_failure and deadlock_detected: Postgres gave up on a transaction that may well
+# succeed when it is run again. Any other error means what it says.
+RETRIED_SQLSTATES = frozenset({"40001", "40P01"})
+ATTEMPTS = 5
+log = structlog.get_logger(__name__)
+
+
+def sqlstate(error: BaseException) -> str | None:
+    """The SQLSTATE of a database error that Django has wrapped."""
+    return getattr(error.__cause__, "sqlstate", None)
+
+
+def in_transaction(function: Callable[P, R]) -> Callable[P, R]:
+    """Run the function in one transaction: a new one, or the one that is already open.
+
+    A new one that Postgres gave up on is run again from its start, at most 5 times in all; inside
+    an open one the error goes up to whoever opened it, since only the whole can be repeated.
+    """
+
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        if connection.in_atomic_block:
+            return function(*args, **kwargs)
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                with transaction.atomic():
+                    return function(*args, **kwargs)
+            except OperationalError as error:
+                if sqlstate(error) not in RETRIED_SQLSTATES or attempt == ATTEMPTS:
+                    raise
+                log.info("transaction repeated", attempt=attempt, sqlstate=sqlstate(error))
+                # Those that collided must not collide again at the same instant.
+                time.sleep(random.uniform(0, 0.01 * 2**attempt))  # noqa: S311 - no secret
+        raise AssertionError("unreachable")
+
+    return run

@@ -1,0 +1,152 @@
+"""The ledger: the only code that moves credits.
+
+Double-entry, integer credits, append-only. Each transfer has a key, the name of its cause
+("deposit:…", "payout:…"), that is unique in the database: the same transfer posted again returns
+the first one, so every caller may simply try again. Postgres holds the truths (wallets/sql).
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import DatabaseError, connection
+
+from wallets.db import in_transaction, sqlstate
+from wallets.errors import IdempotencyConflict, InsufficientCredits, LedgerRefusal, Problem
+from wallets.models import Account, Transfer, Wallet
+
+CREDITS = "credits"
+
+ERRORS: dict[str, type[Problem]] = {
+    "BA001": InsufficientCredits,
+    "BA002": IdempotencyConflict,
+    "BA003": LedgerRefusal,
+    "BA004": LedgerRefusal,
+    "BA005": LedgerRefusal,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """Credits that an account gains (or, below zero, gives) in a transfer."""
+
+    account: int
+    amount: int
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A transfer yet to be posted."""
+
+    key: str
+    kind: Transfer.Kind
+    legs: Sequence[Leg]
+    memo: str = ""
+    reverses: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """A posted transfer; `replayed` if an earlier call had posted it."""
+
+    transfer_id: int
+    replayed: bool
+
+
+@in_transaction
+def post(*drafts: Draft) -> list[Receipt]:
+    """Post transfers, all or none, in one round trip.
+
+    Raises InsufficientCredits if an account would go below zero, IdempotencyConflict if a key
+    stands for another transfer, LedgerRefusal for what is no valid transfer. After any of them the
+    caller's transaction is void: nothing at all has happened.
+    """
+    body = json.dumps(
+        [
+            {
+                "key": draft.key,
+                "kind": draft.kind,
+                "memo": draft.memo,
+                "reverses": draft.reverses,
+                "legs": [[leg.account, leg.amount] for leg in draft.legs],
+            }
+            for draft in drafts
+        ]
+    )
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT transfer_id, replayed FROM ledger_post(%s::jsonb)", [body])
+            return [Receipt(*row) for row in cursor.fetchall()]
+    except DatabaseError as error:
+        kind = ERRORS.get(sqlstate(error) or "")
+        if kind is None:
+            raise
+        # The message names accounts, for the log; a player is told no more than the error's title.
+        raise kind() from error
+
+
+def open_account(
+    *, kind: Account.Kind, key: str, wallet: Wallet | None = None, asset: str = CREDITS
+) -> Account:
+    """The account with this key, opened with nothing in it if there is none yet."""
+    account, _ = Account.objects.get_or_create(
+        asset_id=asset, key=key, defaults={"kind": kind, "wallet": wallet}
+    )
+    return account
+
+
+def system_account(kind: Account.Kind, *, asset: str = CREDITS) -> Account:
+    """The one account of a kind that belongs to nobody: vault, fees or house."""
+    return open_account(kind=kind, key=kind.value, asset=asset)
+
+
+def player_account(wallet: Wallet, *, asset: str = CREDITS) -> Account:
+    """The account with the credits that a player is free to use."""
+    return open_account(
+        kind=Account.Kind.AVAILABLE, key=f"wallet:{wallet.pk}", wallet=wallet, asset=asset
+    )
+
+
+def balance(account: Account) -> int:
+    """Credits in an account, this moment's; never a sum over its whole history."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT ledger_balance(%s)", [account.pk])
+        (credits_now,) = cursor.fetchone()
+    return int(credits_now)
+
+
+def move(
+    *, kind: Transfer.Kind, key: str, source: Account, target: Account, amount: int
+) -> Receipt:
+    """Move credits from one account to another. Raises what `post` raises."""
+    if amount <= 0:
+        raise LedgerRefusal(f"{key}: {amount} credits can't be moved")
+    (receipt,) = post(
+        Draft(key=key, kind=kind, legs=[Leg(source.pk, -amount), Leg(target.pk, amount)])
+    )
+    return receipt
+
+
+def mint(*, wallet: Wallet, credits_: int, key: str) -> Receipt:
+    """Give a player the credits of a deposit that the chain has confirmed."""
+    return move(
+        kind=Transfer.Kind.DEPOSIT,
+        key=key,
+        source=system_account(Account.Kind.VAULT),
+        target=player_account(wallet),
+        amount=credits_,
+    )
+
+
+def take_back(*, transfer: Transfer, key: str) -> Receipt:
+    """Reverse a deposit that the chain took back; the player may be left below zero."""
+    return reverse(transfer=transfer, key=key, kind=Transfer.Kind.DEPOSIT_REVERSAL)
+
+
+def reverse(
+    *, transfer: Transfer, key: str, kind: Transfer.Kind = Transfer.Kind.REVERSAL, memo: str = ""
+) -> Receipt:
+    """Undo a whole transfer by its mirror image. Raises LedgerRefusal if any of it is undone."""
+    legs = [Leg(p.account_id, -p.amount) for p in transfer.postings.order_by("id")]
+    (receipt,) = post(Draft(key=key, kind=kind, legs=legs, memo=memo, reverses=transfer.pk))
+    return receipt

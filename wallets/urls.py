@@ -1,0 +1,12 @@
+from django.urls import path
+
+from wallets import api
+
+urlpatterns = [
+    path("auth/nonce", api.NonceView.as_view()),
+    path("auth/login", api.LoginView.as_view()),
+    path("auth/logout", api.LogoutView.as_view()),
+    path("auth/me", api.MeView.as_view()),
+    path("credits", api.CreditsView.as_view()),
+    path("credits/statement", api.StatementView.as_view()),
+]
