@@ -18,7 +18,7 @@ import pytest
 from bas_site.devstack import Anvil, DevStackError, Postgres, Services, Valkey
 from bas_site.devstack.ports import HOST, choose_port, free_port
 from bas_site.devstack.processes import Process, recorded
-from bas_site.devstack.services import PROJECT, remove_root
+from bas_site.devstack.services import PROJECT, remove_root, throwaway_root
 
 SECONDS = 30
 
@@ -26,7 +26,7 @@ SECONDS = 30
 @pytest.fixture
 def root() -> Iterator[Path]:
     """A root in a folder with a space, below the project's own data: Postgres must reach it."""
-    parent = Path(os.environ.get("DEVSTACK_ROOT", PROJECT / ".dev" / "test"))
+    parent = Path(os.environ.get("DEVSTACK_ROOT") or throwaway_root("test"))
     folder = parent / f"a folder {os.getpid()} {time.monotonic_ns()}"
     yield folder
     remove_root(folder)
