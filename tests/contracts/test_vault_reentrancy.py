@@ -137,6 +137,18 @@ def test_a_receiver_cannot_deposit_while_it_is_paid(scene: Scene, data: str):
     assert scene.read("depositCount") == 1
 
 
+def test_a_voucher_is_seen_as_used_already_while_its_player_is_paid(scene: Scene):
+    """A view has no guard: whoever asks in the middle must hear what will be true at the end."""
+    scene.deposit(scene.bob, 10 * NATIVE_PRICE)
+    receiver = scene.chain.deploy("Receiver", sender=scene.alice)
+    arm(scene, receiver, scene.vault.encode_abi("isUsed", [1]))
+
+    scene.redeem(scene.voucher(player=receiver.address))
+
+    assert receiver.functions.succeeded().call()
+    assert int.from_bytes(receiver.functions.answer().call()) == 1
+
+
 def test_the_vault_cannot_pay_itself(scene: Scene):
     scene.deposit(scene.bob, 10 * NATIVE_PRICE)
 
