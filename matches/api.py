@@ -4,9 +4,12 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
+from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
+from rest_framework.exceptions import ValidationError
 from rest_framework.generics import ListAPIView
+from rest_framework.pagination import Cursor
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -33,11 +36,31 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     "carried out once, and a repeat gets the first answer.",
 )
 
+# A header, not a part of the address: addresses are written to logs and browsers' histories.
+INVITATION = OpenApiParameter(
+    "Invitation", str, OpenApiParameter.HEADER, description="The match's, if you were invited."
+)
+
 
 class NewestMatches(NewestFirst):
     """Matches have no serial number; their time of making orders them."""
 
     ordering = "-created_at"
+
+    def decode_cursor(self, request: Request) -> Cursor | None:
+        """Refuse a made-up cursor here: the database would choke on it."""
+        cursor = super().decode_cursor(request)
+        if cursor and cursor.position is not None and not _is_instant(cursor.position):
+            raise ValidationError({"cursor": "This is not one of our cursors."})
+        return cursor
+
+
+def _is_instant(text: str) -> bool:
+    try:
+        instant = parse_datetime(text)
+    except ValueError:
+        return False
+    return instant is not None and instant.tzinfo is not None
 
 
 class MatchesView(ListAPIView):
@@ -86,11 +109,11 @@ class MatchView(APIView):
     @extend_schema(
         tags=["matches"],
         responses=TableSerializer,
-        parameters=[OpenApiParameter("invitation", str, description="if you were invited")],
+        parameters=[INVITATION],
     )
     def get(self, request: Request, match_id: UUID) -> Response:
         """A match, as you may see it now."""
-        invitation = request.query_params.get("invitation", "")
+        invitation = request.headers.get(INVITATION.name, "")
         return Response(_table(request, selectors.match_for(request.user, match_id, invitation)))
 
 
@@ -171,10 +194,18 @@ class RevealsView(APIView):
 class PotionsView(APIView):
     """Drink."""
 
-    @extend_schema(tags=["battle"], request=None, responses=TableSerializer)
+    @extend_schema(
+        tags=["battle"], request=None, responses=TableSerializer, parameters=[IDEMPOTENCY_KEY]
+    )
     def post(self, request: Request, match_id: UUID) -> Response:
         """Drink a healing potion."""
-        return _act(request, match_id, battle.drink)
+        selectors.match_for(request.user, match_id)
+
+        def drink() -> tuple[int, dict[str, Any]]:
+            battle.drink(wallet=request.user, match_id=match_id)
+            return status.HTTP_200_OK, _table(request, selectors.match_for(request.user, match_id))
+
+        return once(request, drink)
 
 
 def _act(

@@ -29,6 +29,8 @@ from wallets.db import in_transaction
 from wallets.errors import NotFound
 from wallets.models import Wallet
 
+RESIGNED = "resigned"
+
 
 def locked(match_id: UUID) -> Match:
     """The match, its row locked until the transaction ends. Raises NotFound."""
@@ -139,6 +141,7 @@ def reveal(*, wallet: Wallet, match_id: UUID, movement: int, choice: Choice, sal
 def drink(*, wallet: Wallet, match_id: UUID) -> None:
     """Drink a potion (rules.md, section 5). Raises NotFound, NotRunning, IllegalChoice."""
     match, side = _seated(wallet, match_id)
+    _require_running(match)
     state = _legal(lambda: engine.drink(state_of(match), side.value, ruleset_of(match)))
     _record(match, {"type": "potion", "ape": side.value})
     match.state = state.to_json()
@@ -147,17 +150,23 @@ def drink(*, wallet: Wallet, match_id: UUID) -> None:
 
 @in_transaction
 def resign(*, wallet: Wallet, match_id: UUID) -> None:
-    """Give the match up. Raises NotFound, NotRunning."""
+    """Give the match up; again changes nothing. Raises NotFound, NotRunning."""
     match, side = _seated(wallet, match_id)
+    if match.ended_by == RESIGNED and match.winner == side.other:
+        return
+    _require_running(match)
     state = engine.resign(state_of(match), side.value)
     _record(match, {"type": "resign", "ape": side.value})
-    _end(match, state, "resigned", timezone.now())
+    _end(match, state, RESIGNED, timezone.now())
 
 
 @in_transaction
 def catch_up(*, match_id: UUID) -> bool:
     """Apply a deadline that has passed; whether there was one. Anybody may call it, at any time."""
-    match = locked(match_id)
+    return _apply_deadline(locked(match_id))
+
+
+def _apply_deadline(match: Match) -> bool:
     now = timezone.now()
     if match.deadline is None or now < match.deadline:
         return False
@@ -169,26 +178,37 @@ def catch_up(*, match_id: UUID) -> bool:
 
 
 def _seated(wallet: Wallet, match_id: UUID) -> tuple[Match, Side]:
-    """The player's running match, locked, and the side played. A stranger's match is not found."""
+    """The player's match, locked and up to date, and the side played.
+
+    A stranger's match is not found. Whatever the player does next happens after a deadline that
+    has passed, whether or not the sweep has come by.
+    """
     match = locked(match_id)
     seat = match.seats.filter(wallet=wallet).first()
     if seat is None:
         raise NotFound
-    if match.status != Match.Status.RUNNING:
-        raise NotRunning
+    _apply_deadline(match)
     return match, Side(seat.side)
 
 
+def _require_running(match: Match) -> None:
+    if match.status != Match.Status.RUNNING:
+        raise NotRunning
+
+
 def _repeated(match: Match, side: Side, movement: int, is_repeat: Callable[[LockIn], bool]) -> bool:
-    """Whether the message came before; if not, it must be for the running movement, and in time."""
+    """Whether the message came before; if not, it must be for the running movement.
+
+    A repeat is answered even when the movement, or the match, is over: its sender may have lost
+    the first answer.
+    """
     before = match.lock_ins.filter(movement=movement, side=side).first()
     if before and is_repeat(before):
         return True
+    _require_running(match)
     running = state_of(match).movement
     if movement != running:
         raise StaleMovement(f"Movement {running} is running.", movement=running)
-    if timezone.now() >= match.deadline:
-        raise TooLate
     return False
 
 
@@ -284,9 +304,8 @@ def _end(match: Match, state: State, ended_by: str, now: datetime) -> None:
 def _record(match: Match, body: dict[str, Any]) -> None:
     """Append an event to the match's hash chain; the caller saves the match."""
     match.chain_hash = chance.extend(match.chain_hash, body)
-    Event.objects.create(
-        match=match, n=match.events.count(), body=body, chain_hash=match.chain_hash
-    )
+    Event.objects.create(match=match, n=match.event_count, body=body, chain_hash=match.chain_hash)
+    match.event_count += 1
 
 
 def _choice(shown: dict[str, Any] | None) -> Choice | None:

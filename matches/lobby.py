@@ -1,6 +1,5 @@
 """The lobby: making, joining and cancelling matches."""
 
-import hmac
 import secrets
 from dataclasses import asdict
 from uuid import UUID
@@ -53,10 +52,7 @@ def join_match(*, wallet: Wallet, match_id: UUID, invitation: str = "") -> Match
     """
     match = battle.locked(match_id)
     own = match.seats.filter(wallet=wallet).exists()
-    invited = match.visibility == Match.Visibility.OPEN or hmac.compare_digest(
-        match.invitation.encode(), invitation.encode()
-    )
-    if not (own or invited):
+    if not (own or match.admits(invitation)):
         raise NotFound
     if match.status != Match.Status.OPEN:
         raise NotOpen
@@ -71,7 +67,7 @@ def join_match(*, wallet: Wallet, match_id: UUID, invitation: str = "") -> Match
 def cancel_match(*, wallet: Wallet, match_id: UUID) -> Match:
     """Take back a match that nobody has joined; the stake returns. Raises NotFound, NotOpen."""
     match = battle.locked(match_id)
-    if not match.seats.filter(wallet=wallet, side=Side.A).exists():
+    if not match.seats.filter(wallet=wallet).exists():
         raise NotFound
     if match.status == Match.Status.CANCELLED:
         return match

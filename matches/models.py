@@ -1,5 +1,6 @@
 """Matches, who sits at them, and everything that happened in them."""
 
+import hmac
 import uuid
 
 from django.db import models
@@ -56,6 +57,7 @@ class Match(models.Model):
     secret_hash = models.CharField(max_length=64, help_text="SHA-256 of the server's secret")
     sealed_secret = models.BinaryField(editable=False)
     chain_hash = models.CharField(max_length=64, blank=True)
+    event_count = models.PositiveIntegerField(default=0)
 
     state = models.JSONField(null=True, help_text="the engine's state; none before the start")
     stage = models.CharField(max_length=6, choices=Stage, blank=True)
@@ -91,6 +93,12 @@ class Match(models.Model):
 
     def __str__(self) -> str:
         return str(self.pk)
+
+    def admits(self, invitation: str) -> bool:
+        """Whether somebody who brings this invitation may join and watch."""
+        return self.visibility == self.Visibility.OPEN or hmac.compare_digest(
+            self.invitation.encode(), invitation.encode(errors="replace")
+        )
 
 
 class Seat(models.Model):

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 import engine
@@ -34,15 +34,17 @@ def match_for(wallet: Wallet, match_id: UUID, invitation: str = "") -> Match:
 
     A deadline that has passed is applied first. Raises NotFound.
     """
-    if Match.objects.filter(pk=match_id, deadline__lte=timezone.now()).exists():
-        battle.catch_up(match_id=match_id)
-    visible = Q(visibility=Match.Visibility.OPEN) | Q(pk__in=wallet.seats.values("match"))
-    if invitation:
-        visible |= Q(invitation=invitation)
-    match = _with_seats().filter(visible, pk=match_id).first()
-    if match is None:
+    match = _with_seats().filter(pk=match_id).first()
+    if match is None or not (_side_of(match, wallet) or match.admits(invitation)):
         raise NotFound
+    if match.deadline and match.deadline <= timezone.now():
+        battle.catch_up(match_id=match_id)
+        match = _with_seats().get(pk=match_id)
     return match
+
+
+def _side_of(match: Match, wallet: Wallet) -> str | None:
+    return next((seat.side for seat in match.seats.all() if seat.wallet_id == wallet.pk), None)
 
 
 def _with_seats() -> QuerySet[Match]:
@@ -69,7 +71,7 @@ def card(match: Match) -> dict[str, Any]:
 
 def table(match: Match, wallet: Wallet) -> dict[str, Any]:
     """A whole match, as this wallet may see it now."""
-    own = next((seat.side for seat in match.seats.all() if seat.wallet_id == wallet.pk), None)
+    own = _side_of(match, wallet)
     ended = match.status not in Match.LIVE
     return card(match) | {
         "you": own,
@@ -85,7 +87,10 @@ def _play(match: Match, own: str | None) -> dict[str, Any]:
     state = battle.state_of(match)
     locks = {lock.side: lock for lock in match.lock_ins.filter(movement=state.movement)}
     running = match.status == Match.Status.RUNNING
-    last = match.events.filter(body__type="movement").order_by("-n").first()
+    revealing = match.stage == Match.Stage.REVEAL
+    # Not a later one: the match may have gone on since its row was read.
+    past = match.events.filter(n__lt=match.event_count, body__type="movement")
+    last = past.order_by("-n").first()
     return {
         "round": state.round,
         "phase": state.phase,
@@ -99,7 +104,7 @@ def _play(match: Match, own: str | None) -> dict[str, Any]:
             side.value: getattr(state, side.value)._asdict()
             | {
                 "locked_in": running and side in locks,
-                "revealed": running and side in locks and locks[side].revealed,
+                "revealed": revealing and side in locks and locks[side].revealed,
             }
             for side in Side
         },
