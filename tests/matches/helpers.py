@@ -2,9 +2,11 @@
 
 import itertools
 import secrets
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from engine import Ape, Choice, State
@@ -129,3 +131,27 @@ class Table:
 def win_for(table, side):
     """One movement that this side wins."""
     table.movement(*((PAPER, ROCK) if side == "a" else (ROCK, PAPER)))
+
+
+def at_once(*actions):
+    """Run the actions at the same instant, each in a thread of its own, on its own connection.
+
+    Returns, for each, what it returned or raised.
+    """
+    barrier = threading.Barrier(len(actions))
+
+    def run(action):
+        try:
+            barrier.wait(timeout=10)
+            return action()
+        except Exception as error:
+            return error
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(actions)) as pool:
+        return list(pool.map(run, actions))
+
+
+def count_of(results, kind):
+    return sum(isinstance(result, kind) for result in results)

@@ -130,9 +130,9 @@ def test_a_match_is_settled_once_whoever_asks_again(table):
     assert available(table.wallets["b"]) == 900 + 195
     with pytest.raises(IdempotencyConflict), transaction.atomic():
         settlement.refund(table.now())
+    match = table.now()
+    match.winner = "a"
     with pytest.raises(IdempotencyConflict), transaction.atomic():
-        match = table.now()
-        match.winner = "a"
         settlement.pay_out(match)
     assert [available(wallet) for wallet in table.wallets.values()] == [900, 900 + 195]
 

@@ -1,0 +1,201 @@
+"""The console's pages on matches.
+
+What is locked in for the running movement has no page, nor have invitations and the server's
+secret: whoever reads along here could play on what they see.
+"""
+
+import json
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Prefetch, Q, QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html, format_html_join
+from unfold.utils import display_for_label
+
+from matches.models import Event, Match, Seat, Side
+from wallets.admin_base import (
+    ReadOnlyAdmin,
+    ReadOnlyInline,
+    amount,
+    by_address,
+    by_uuid,
+    cell,
+    code,
+    list_of,
+    moment,
+    page_of,
+    relate,
+    status,
+    to,
+)
+from wallets.models import Account, Transfer, Wallet
+
+MATCH_COLOURS = {
+    Match.Status.OPEN: "info",
+    Match.Status.RUNNING: "warning",
+    Match.Status.WON: "success",
+    Match.Status.DRAW: "primary",
+    Match.Status.ABANDONED: "danger",
+    Match.Status.CANCELLED: "default",
+}
+EVENT_COLOURS = {
+    "start": "info",
+    "locked": "default",
+    "movement": "primary",
+    "potion": "warning",
+    "resign": "danger",
+}
+# Said elsewhere on the page, or of use to a program only.
+LEFT_OUT = {"type", "match", "rulings", "salt", "secret_hash", "ruleset", "stake", "fee_bps"}
+ESCROW, RELEASE, STAKES = "match:{}", "release:{}", [f"stake:{{}}:{side}" for side in Side]
+
+
+def _players(match: Match) -> str:
+    """Who plays whom, the winner marked."""
+    return format_html_join(
+        " – ",
+        '<a class="text-link code" href="{}" title="{}">{}…{}</a>{}',
+        (
+            (
+                page_of(seat.wallet),
+                seat.wallet,
+                str(seat.wallet)[:6],
+                str(seat.wallet)[-4:],
+                " ★" if seat.side == match.winner else "",
+            )
+            for seat in match.seats.all()
+        ),
+    )
+
+
+def _said(event: Event) -> str:
+    """An event's body in a line."""
+
+    def line(body: dict[str, Any]) -> str:
+        shown = ((k, v) for k, v in body.items() if k not in LEFT_OUT and v is not None)
+        return " · ".join(f"{k}: {line(v) if isinstance(v, dict) else v}" for k, v in shown)
+
+    return format_html('<span class="code">{}</span>', line(event.body))
+
+
+def _json(field: str, head: str) -> Any:
+    """A JSON field in full."""
+
+    def show(match: Match) -> str | None:
+        value = getattr(match, field)
+        return value and format_html('<pre class="code">{}</pre>', json.dumps(value, indent=2))
+
+    return cell(show, head)
+
+
+class SeatInline(ReadOnlyInline):
+    """Who plays."""
+
+    model = Seat
+    related = ("wallet",)
+    ordering = ("side",)
+    fields = (
+        cell(lambda seat: seat.side.upper(), "Ape"),
+        to("wallet", "Wallet"),
+        amount("staked", "Credits in escrow now"),
+    )
+
+
+class EventInline(ReadOnlyInline):
+    """What happened."""
+
+    model = Event
+    ordering = ("n",)
+    fields = (
+        amount("n", "No."),
+        cell(lambda e: display_for_label(e.body["type"], "-", EVENT_COLOURS), "What"),
+        cell(_said, "In detail"),
+        code("chain_hash", "Hash of the chain", short=True),
+        moment("created_at", "When"),
+    )
+
+
+@admin.register(Match)
+class MatchAdmin(ReadOnlyAdmin):
+    """Matches with their seats and events."""
+
+    searches = (
+        by_uuid(lambda term: Q(pk=term), "match id"),
+        by_address("seats__wallet__address"),
+    )
+    # Of the times only this one has an index.
+    list_filter = ("status", "visibility", "created_at")
+    linked_by = ("seats__wallet", "id")
+    ordering = ("-created_at",)
+    list_display = (
+        cell(lambda match: str(match.pk)[:8] + "…", "Match"),
+        status("status", "Status", MATCH_COLOURS),
+        cell(_players, "Players"),
+        amount("stake", "Stake"),
+        "ended_by",
+        moment("created_at", "Made"),
+        moment("ended_at", "Ended"),
+    )
+    fieldsets = (
+        (
+            None,
+            {
+                "fields": (
+                    code("id", "Match"),
+                    status("status", "Status", MATCH_COLOURS),
+                    cell(lambda m: f"ape {m.winner.upper()}" if m.winner else None, "Winner"),
+                    "ended_by",
+                    "stage",
+                    moment("deadline", "Deadline"),
+                )
+            },
+        ),
+        (
+            "Terms",
+            {
+                "fields": (
+                    amount("stake", "Stake of each"),
+                    cell(lambda m: f"{m.fee_bps / 100:g} % of the pot", "House fee"),
+                    "visibility",
+                    "ruleset",
+                    cell(lambda m: f"{m.lock_seconds} s", "Time to lock in"),
+                    cell(lambda m: f"{m.reveal_seconds} s", "Time to reveal"),
+                    moment("created_at", "Made"),
+                    moment("started_at", "Started"),
+                    moment("ended_at", "Ended"),
+                )
+            },
+        ),
+        (
+            "Proofs and state",
+            {
+                "classes": ("collapse",),
+                "fields": (
+                    code("secret_hash", "Hash of the server's secret"),
+                    code("chain_hash", "Hash of the event chain"),
+                    _json("state", "The engine's state"),
+                    _json("rulings", "Rulings"),
+                ),
+            },
+        ),
+    )
+    inlines = (SeatInline, EventInline)
+    nothing_here = "Players make matches in the lobby."
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Match]:
+        """Matches with their players."""
+        seats = Seat.objects.select_related("wallet").order_by("side")
+        return super().get_queryset(request).prefetch_related(Prefetch("seats", queryset=seats))
+
+
+relate(
+    Wallet, Match, lambda w: not w.is_staff and {"seats__wallet__id__exact": w.pk}, icon="swords"
+)
+relate(
+    Match,
+    Account,
+    lambda match: {"key": ESCROW.format(match.pk), "asset__in": "credits"},
+    icon="lock",
+    name="escrow",
+)
