@@ -38,8 +38,8 @@ class Client:
     """A player's way into the API. Not for use by several threads at once.
 
     Every write carries an `Idempotency-Key`. A request whose answer got lost is sent again with
-    the same key, for `patience_seconds` at most, where a repeat changes nothing; one that never
-    reached the server always is.
+    the same key, for `patience_seconds` at most. Logging in and out are not, unless they never
+    reached the server.
     """
 
     def __init__(
@@ -161,8 +161,8 @@ class Client:
 
     def match(self, match_id: str, *, invitation: str | None = None) -> Match:
         """Return a match, as you may see it now."""
-        params = {} if invitation is None else {"invitation": invitation}
-        return Match.of(self._send("GET", f"matches/{match_id}", params=params))
+        headers = {} if invitation is None else {"Invitation": invitation}
+        return Match.of(self._send("GET", f"matches/{match_id}", headers=headers))
 
     def join_match(self, match_id: str, *, invitation: str = "") -> Match:
         """Take the other seat, stake, and start."""
@@ -226,12 +226,12 @@ class Client:
         return Match.of(self._send("POST", f"matches/{match.id}/moves", json=form))
 
     def drink(self, match_id: str) -> Match:
-        """Drink a potion. Never sent twice: a repeat would drink another."""
-        return Match.of(self._send("POST", f"matches/{match_id}/potions", repeatable=False))
+        """Drink a potion."""
+        return Match.of(self._send("POST", f"matches/{match_id}/potions"))
 
     def resign(self, match_id: str) -> Match:
         """Give the match up."""
-        return Match.of(self._send("POST", f"matches/{match_id}/resign", repeatable=False))
+        return Match.of(self._send("POST", f"matches/{match_id}/resign"))
 
     # --- the wire -----------------------------------------------------------------------------
 
@@ -242,9 +242,10 @@ class Client:
         *,
         json: Mapping[str, Any] | None = None,
         params: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
         repeatable: bool = True,
     ) -> Any:
-        headers = {}
+        headers = dict(headers or {})
         if self.token is not None:
             headers["Authorization"] = f"Bearer {self.token}"
         if method != "GET":
