@@ -67,11 +67,15 @@ def test_an_account_can_be_opened_only_empty(
 ) -> None:
     query = "SELECT asset_id, wallet_id FROM wallets_account WHERE wallet_id IS NOT NULL LIMIT 1"
     ((asset, wallet),) = sql(stack, query)
-    with pytest.raises(psycopg.Error):
-        app.execute(
-            "INSERT INTO wallets_account (asset_id, kind, key, wallet_id, balance, version, "
-            "created_at) VALUES (%s, 'available', 'forged', %s, 1000, 0, now())",
-            (asset, wallet),
-        )
+    forged = (
+        "INSERT INTO wallets_account (asset_id, kind, key, wallet_id, balance, version, "
+        "created_at) VALUES (%s, 'available', 'forged', %s, 1000, 0, now())"
+    )
+
+    def forge() -> None:
+        app.execute(forged, (asset, wallet))
         # A balance that its postings don't add up to may be found only here.
         app.commit()
+
+    with pytest.raises(psycopg.Error):
+        forge()
