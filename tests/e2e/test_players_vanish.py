@@ -12,12 +12,12 @@ from bas_client import Choice  # isort: skip
 pytestmark = pytest.mark.xdist_group("stack")
 
 
-@pytest.fixture
-def impatient(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Matches made meanwhile have deadlines of two seconds and one."""
+@pytest.fixture(scope="module", autouse=True)
+def impatient(stack: Stack) -> Iterator[None]:
+    """Matches made meanwhile have deadlines of three seconds and one."""
     stack.stop_process("web")
-    with monkeypatch.context() as patch:
-        patch.setenv("MATCH_LOCK_SECONDS", "2")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MATCH_LOCK_SECONDS", "3")
         patch.setenv("MATCH_REVEAL_SECONDS", "1")
         start_web(stack)
     yield
@@ -36,7 +36,6 @@ def ended(stack: Stack, match_id: str) -> tuple[str, str, str]:
     return sql(stack, query, match_id)[0]
 
 
-@pytest.mark.usefixtures("impatient")
 def test_a_match_whose_players_vanish_is_ended_and_paid_by_the_sweep(
     stack: Stack, rich_pair: tuple[Player, Player]
 ) -> None:
@@ -56,7 +55,6 @@ def test_a_match_whose_players_vanish_is_ended_and_paid_by_the_sweep(
         assert player.client.credits().in_play == 0
 
 
-@pytest.mark.usefixtures("impatient")
 def test_a_player_who_stays_is_paid_when_the_other_vanishes(
     stack: Stack, rich_pair: tuple[Player, Player]
 ) -> None:
