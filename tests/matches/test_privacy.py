@@ -58,6 +58,7 @@ class Scanner:
         for choice in hidden.values():
             assert f"'{choice.move}'" not in logged
             assert f'"{choice.move}"' not in logged
+        self.caplog.clear()
 
     def secrets(self):
         """What each reader must not see, in every form that it could come in."""
