@@ -152,7 +152,7 @@ class _Story:
             sent.append(self.node.deposit(player.account, chain, coin, amount))
             shown = Decimal(amount).scaleb(-coin.decimals).normalize()
             self._tell(player.name, f"deposits {shown:f} {coin.symbol} in {sent[-1][:10]}…")
-        seen = self._await_credits(sent)
+        seen = self._await_credits(sent, chain.confirmations)
         return [
             DepositFigures(
                 symbol=coins[n].symbol,
@@ -169,13 +169,13 @@ class _Story:
             for n in range(len(self.players))
         ]
 
-    def _await_credits(self, sent: list[str]) -> list[Deposit]:
+    def _await_credits(self, sent: list[str], asked: int) -> list[Deposit]:
         """Wait until the worker has minted both deposits, and show how they are confirmed."""
         deadline = time.monotonic() + self.limits.mint_seconds
         with self.screen.meter() as meter:
             while True:
                 seen = [
-                    self._show_deposit(meter, player, tx_hash)
+                    self._show_deposit(meter, player, tx_hash, asked)
                     for player, tx_hash in zip(self.players, sent, strict=True)
                 ]
                 done = [deposit for deposit in seen if deposit and deposit.status == "credited"]
@@ -185,10 +185,11 @@ class _Story:
                     raise Stuck(self._why_not_credited(seen))
                 time.sleep(POLL_SECONDS)
 
-    def _show_deposit(self, meter: Meter, player: Player, tx_hash: str) -> Deposit | None:
+    def _show_deposit(
+        self, meter: Meter, player: Player, tx_hash: str, asked: int
+    ) -> Deposit | None:
         found = (d for d in player.client.deposits() if d.tx_hash == tx_hash)
         deposit = next(found, None)
-        asked = deposit.confirmations_asked if deposit else 1
         confirmations = min(deposit.confirmations, asked) if deposit else 0
         text = f"confirmations, {deposit.status}" if deposit else "not seen by the watcher yet"
         meter(f"{player.name}'s deposit", confirmations, asked, text)

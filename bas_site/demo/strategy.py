@@ -50,9 +50,10 @@ def _last_moves(play: Play, side: Side) -> tuple[Move | None, Move | None]:
     return (a, b) if side == "a" else (b, a)
 
 
-def _core_against(move: Move | None, dice: Random) -> Move:
+def _core_against(move: Move | None, trust: float, dice: Random) -> Move:
+    """The core move that beats a guess, as often as the guess is to be trusted."""
     answer = BEATEN_BY[move] if move else None
-    return answer if answer in CORE and dice.random() < 0.6 else dice.choice(CORE)
+    return answer if answer in CORE and dice.random() < trust else dice.choice(CORE)
 
 
 def _legal(play: Play, *wishes: Choice) -> Choice:
@@ -63,12 +64,12 @@ def _legal(play: Play, *wishes: Choice) -> Choice:
 def _careful(play: Play, side: Side, dice: Random) -> Choice:
     """Spend an alpha when no wild can meet it; answer what the other played last."""
     me, other = apes(play, side)
-    core = _core_against(_last_moves(play, side)[1], dice)
+    core = _core_against(_last_moves(play, side)[1], 0.1, dice)
     # Where the other has no alpha, a wild can beat nothing: better offered for a potion.
     tribute: Tribute | None = "wilds" if me.wilds >= 2 and not other.alphas else None
     if me.alphas and not other.wilds:
         return _legal(play, Choice("alpha", tribute), Choice("alpha"), Choice(core))
-    if other.alphas and dice.random() < 0.35:
+    if other.alphas and dice.random() < 0.6:
         return _legal(play, Choice("wild"), Choice(core))
     return _legal(play, Choice(core, tribute), Choice(core))
 
@@ -78,7 +79,7 @@ def _bold(play: Play, side: Side, dice: Random) -> Choice:
     me, other = apes(play, side)
     own_last = _last_moves(play, side)[0]
     expected = BEATEN_BY[own_last] if own_last else None
-    core = _core_against(expected, dice)
+    core = _core_against(expected, 0.6, dice)
     tribute: Tribute | None = "alphas" if me.alphas >= 4 else "wilds" if me.wilds >= 3 else None
     if me.alphas and dice.random() < (0.4 if other.wilds else 0.9):
         return _legal(play, Choice("alpha", tribute), Choice("alpha"), Choice(core))
@@ -89,4 +90,4 @@ def _bold(play: Play, side: Side, dice: Random) -> Choice:
 
 # A potion heals 2 of 10: the careful one wastes none of it, the bold one waits for trouble.
 CAREFUL = Strategy(drinks_at=8, choose=_careful)
-BOLD = Strategy(drinks_at=4, choose=_bold)
+BOLD = Strategy(drinks_at=6, choose=_bold)
