@@ -5,11 +5,13 @@ from typing import Any
 from django.conf import settings
 from web3 import Web3
 from web3.contract import Contract
+from web3.types import TxReceipt
 
 from contracts.artifacts import artifact
 from contracts.models import NATIVE, Chain, Token, Vault
 from contracts.networks import TESTNETS
-from contracts.node import Header, header
+from contracts.node import Header, NodeFailed, check_genesis, header
+from contracts.tokens import read_coin
 from wallets.db import in_transaction
 
 
@@ -20,37 +22,35 @@ def deploy(node: Web3, deployer: str, name: str, *arguments: Any) -> tuple[Contr
     """
     built = artifact(name)
     factory = node.eth.contract(abi=built["abi"], bytecode=built["bytecode"])
-    sent = factory.constructor(*arguments).transact({"from": deployer})
-    receipt = node.eth.wait_for_transaction_receipt(sent)
+    receipt = mined(node, factory.constructor(*arguments).transact({"from": deployer}))
     return factory(address=receipt["contractAddress"]), receipt["blockNumber"]
+
+
+def mined(node: Web3, sent: bytes) -> TxReceipt:
+    """The receipt of a mined transaction. Raises NODE_ERRORS, also if it failed."""
+    receipt = node.eth.wait_for_transaction_receipt(sent, poll_latency=0.1)
+    if receipt["status"] != 1:
+        raise NodeFailed(f"The transaction {Web3.to_hex(sent)} failed.")
+    return receipt
 
 
 def watch_vault(node: Web3, vault: Contract, *, block: int, tokens: tuple[str, ...]) -> Vault:
     """Put a vault that was deployed in `block` on watch, as the one that players are sent to.
 
-    Prices are read from the vault, which fixes them for ever. Raises NODE_ERRORS.
+    Prices are read from the vault, which fixes them for ever. Raises NODE_ERRORS, and
+    ChainStartedOver if the node's chain is another one than the one that is on watch.
     """
-    coins = [
-        {**_coin(node, token), "credit_price": vault.functions.creditPrice(token).call()}
-        for token in (NATIVE, *tokens)
-    ]
-    return _store(vault.address, header(node, 0), header(node, block - 1), coins)
-
-
-def _coin(node: Web3, address: str) -> dict[str, Any]:
-    if address == NATIVE:
-        return {"address": NATIVE, "symbol": "ETH", "decimals": 18}
-    token = node.eth.contract(address=address, abi=artifact("TestToken")["abi"])
-    return {
-        "address": address,
-        "symbol": token.functions.symbol().call()[:32],
-        "decimals": token.functions.decimals().call(),
-    }
+    coins = [{"address": t, **read_coin(node, vault.address, t)} for t in (NATIVE, *tokens)]
+    genesis = header(node, 0)
+    known = Chain.objects.filter(pk=settings.CHAIN_ID).first()
+    if known:
+        check_genesis(node, name=known.name, genesis_hash=known.genesis_hash)
+    return _store(vault.address, genesis, header(node, block - 1), coins)
 
 
 @in_transaction
 def _store(address: str, genesis: Header, before: Header, coins: list[dict[str, Any]]) -> Vault:
-    chain, _ = Chain.objects.get_or_create(
+    Chain.objects.get_or_create(
         pk=settings.CHAIN_ID,
         defaults={
             "name": TESTNETS.get(settings.CHAIN_ID, f"chain {settings.CHAIN_ID}"),
@@ -61,7 +61,19 @@ def _store(address: str, genesis: Header, before: Header, coins: list[dict[str, 
             "block_range": settings.CHAIN_MAX_BLOCK_RANGE,
         },
     )
+    # Locked, so that no scan can pass the vault's first blocks without having asked about it.
+    chain = Chain.objects.select_for_update(no_key=True).get(pk=settings.CHAIN_ID)
+    if chain.scanned_block > before.number:
+        chain.scanned_block, chain.scanned_hash = before.number, before.hash
+        chain.save(update_fields=["scanned_block", "scanned_hash"])
+    chain.blocks.update_or_create(
+        number=before.number, defaults={"hash": before.hash, "timestamp": before.timestamp}
+    )
     chain.vaults.filter(current=True).update(current=False)
-    vault = Vault.objects.create(chain=chain, address=address, deployed_block=before.number + 1)
-    Token.objects.bulk_create(Token(vault=vault, **coin) for coin in coins)
+    vault, _ = Vault.objects.update_or_create(
+        chain=chain,
+        address=address,
+        defaults={"deployed_block": before.number + 1, "current": True},
+    )
+    Token.objects.bulk_create((Token(vault=vault, **c) for c in coins), ignore_conflicts=True)
     return vault

@@ -94,7 +94,7 @@ class Token(models.Model):
 
 
 class Block(models.Model):
-    """The last block of a scan: what a reorganisation can be traced back to."""
+    """The last block of a range that was read: what a reorganisation can be traced back to."""
 
     chain = models.ForeignKey(Chain, on_delete=models.PROTECT, related_name="blocks")
     number = models.BigIntegerField()
@@ -111,7 +111,11 @@ class Block(models.Model):
 
 
 class Deposit(models.Model):
-    """A `Deposited` event of a known vault, as seen in one block."""
+    """A `Deposited` event of a known vault, as seen in one block.
+
+    One that fell out of the chain stays as it was; if it comes back, in whichever block, that is
+    another row, credited anew.
+    """
 
     class Status(models.TextChoices):
         PENDING = "pending", "waiting for confirmations"
@@ -139,7 +143,9 @@ class Deposit(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["vault", "block_hash", "log_index"], name="deposit_seen_once"
+                fields=["vault", "block_hash", "log_index"],
+                condition=~Q(status="orphaned"),
+                name="deposit_seen_once",
             ),
             # The chain holds an event once. The vault counts its deposits, so that this holds even
             # for a transaction that a reorg moves to another block and another place in it.
@@ -160,6 +166,11 @@ class Deposit(models.Model):
                 fields=["vault", "block_number"],
                 condition=Q(status="pending"),
                 name="deposit_pending",
+            ),
+            models.Index(
+                fields=["vault", "block_number"],
+                condition=~Q(status="orphaned"),
+                name="deposit_on_chain",
             ),
             models.Index(fields=["wallet", "-id"], name="deposit_of_wallet"),
             models.Index(fields=["tx_hash"], name="deposit_tx"),

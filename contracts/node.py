@@ -1,35 +1,141 @@
-"""Talking to a node of the chain. No database transaction may be open meanwhile."""
+"""Talking to a node of the chain. No database transaction may be open meanwhile.
 
+A node may be down, slow, behind, overloaded or wrong. Each of these is a `Trouble` in words that
+are safe to show: an RPC URL holds a key, and the HTTP client puts it into its own errors.
+"""
+
+import logging
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Any, Literal
 
+import requests
 from django.conf import settings
 from web3 import HTTPProvider, Web3
 from web3.exceptions import Web3Exception
+from web3.types import RPCEndpoint, RPCResponse
 
-# What a node that is down, slow, lying or overloaded makes web3 and its HTTP client raise.
-NODE_ERRORS = (Web3Exception, OSError, ValueError)
+# At DEBUG both write each request's URL into the log, key and all.
+for _name in ("web3", "urllib3"):
+    logging.getLogger(_name).setLevel(logging.INFO)
+
+# How nodes say that they were asked for too much; the other client errors are of another kind.
+HTTP_REFUSALS = (400, 413)
 
 
-class WrongChain(Exception):
+class Trouble(Web3Exception):
+    """Why the chain can't be read now, in words that are safe to log and show."""
+
+
+class NodeFailed(Trouble):
+    """The node did not answer, or what it answered makes no sense."""
+
+
+class NodeRefused(NodeFailed):
+    """The node understood, and will not."""
+
+
+class WrongChain(Trouble):
     """The node serves another chain than the one that is asked for."""
 
 
-def connect() -> Web3:
-    """A connection to the node at the first of CHAIN_RPC_URLS, which must serve CHAIN_ID.
+class ChainStartedOver(Trouble):
+    """The genesis block is not the one that this chain was set up with."""
 
-    Raises WrongChain, and NODE_ERRORS if it does not answer.
-    """
-    node = Web3(
-        HTTPProvider(
-            settings.CHAIN_RPC_URLS[0],
+
+# What asking a node through web3's own objects raises; all of it is to be shown by `reason`.
+NODE_ERRORS = (Web3Exception, OSError, ValueError)
+
+
+def reason(error: BaseException) -> str:
+    """An error in words that are safe to log and show."""
+    if isinstance(error, Trouble):
+        return str(error)
+    return f"The node could not be asked ({type(error).__name__})."
+
+
+class _Provider(HTTPProvider):
+    """HTTP without retries (the next poll is one), and with errors that hold no URL."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(
+            url,
             request_kwargs={"timeout": settings.CHAIN_RPC_TIMEOUT_SECONDS},
+            exception_retry_configuration=None,
         )
-    )
-    if (chain_id := node.eth.chain_id) != settings.CHAIN_ID:
-        raise WrongChain(f"The node serves chain {chain_id}, not {settings.CHAIN_ID}.")
-    return node
+
+    def __str__(self) -> str:
+        return "a node"
+
+    def make_request(self, method: RPCEndpoint, params: Any) -> RPCResponse:
+        """Ask the node. Raises NodeFailed if no JSON object comes back."""
+        try:
+            answer = super().make_request(method, params)
+        # `from None`: the cause's words hold the URL, and a traceback would print them.
+        except requests.HTTPError as error:
+            status = error.response.status_code
+            kind = NodeRefused if status in HTTP_REFUSALS else NodeFailed
+            raise kind(f"The node answered {method} with HTTP {status}.") from None
+        except requests.Timeout:
+            raise NodeFailed(
+                f"The node did not answer {method} within "
+                f"{settings.CHAIN_RPC_TIMEOUT_SECONDS:g} seconds."
+            ) from None
+        except OSError as error:
+            raise NodeFailed(f"The node can't be reached ({type(error).__name__}).") from None
+        except ValueError:
+            raise NodeFailed(f"The node answered {method} with what is no JSON.") from None
+        if not isinstance(answer, dict):
+            raise NodeFailed(f"The node answered {method} with nonsense.")
+        return answer
+
+
+def connect(*, url: str | None = None, chain_id: int | None = None) -> Web3:
+    """A connection to a node that serves the chain CHAIN_ID, or `chain_id`.
+
+    Without a `url`, the first one of CHAIN_RPC_URLS that will do. Raises Trouble.
+    """
+    wanted = settings.CHAIN_ID if chain_id is None else chain_id
+    trouble: Trouble = NodeFailed("CHAIN_RPC_URLS names no node.")
+    for candidate in [url] if url else settings.CHAIN_RPC_URLS:
+        node = Web3(_Provider(candidate))
+        try:
+            if (served := quantity(rpc(node, "eth_chainId"))) == wanted:
+                return node
+            trouble = WrongChain(f"The node serves chain {served}, not {wanted}.")
+        except NodeFailed as error:
+            trouble = error
+    raise trouble
+
+
+def rpc(node: Web3, method: str, *params: Any) -> Any:
+    """The raw result of a call. Raises NodeRefused if the node says no, NodeFailed."""
+    answer: Any = node.provider.make_request(RPCEndpoint(method), list(params))
+    if (error := answer.get("error")) is not None:
+        # Its message is the node's own, and may name the key; its code says enough.
+        code = error.get("code") if isinstance(error, dict) else None
+        raise NodeRefused(f"The node refused {method} (error {code if code else 'unknown'}).")
+    if "result" not in answer:
+        raise NodeFailed(f"The node answered {method} with nonsense.")
+    return answer["result"]
+
+
+def quantity(text: Any, *, digits: int = 15) -> int:
+    """A number as JSON-RPC writes it; by default one that fits a bigint.
+
+    Raises NodeFailed if it is none.
+    """
+    if not (isinstance(text, str) and re.fullmatch(f"0x[0-9a-fA-F]{{1,{digits}}}", text)):
+        raise NodeFailed("The node wrote a number that is none.")
+    return int(text, 16)
+
+
+def word(text: Any) -> str:
+    """A 32-byte word in lower-case hex. Raises NodeFailed if it is none."""
+    if not (isinstance(text, str) and re.fullmatch("0x[0-9a-fA-F]{64}", text)):
+        raise NodeFailed("The node wrote a hash that is none.")
+    return text.lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +148,41 @@ class Header:
 
 
 def header(node: Web3, block: int | Literal["latest"]) -> Header:
-    """The header of a block, by number or the newest. Raises NODE_ERRORS."""
-    found = node.eth.get_block(block)
-    return Header(
-        number=found["number"],
-        hash=found["hash"].to_0x_hex(),
-        timestamp=datetime.fromtimestamp(found["timestamp"], UTC),
-    )
+    """The header of a block, by number or the newest. Raises Trouble, also if there is none."""
+    at = block if isinstance(block, str) else hex(block)
+    found = rpc(node, "eth_getBlockByNumber", at, False)
+    if found is None:
+        raise NodeFailed(f"The node does not have block {block}.")
+    if not isinstance(found, dict):
+        raise NodeFailed("The node wrote a block that is none.")
+    number = quantity(found.get("number"))
+    if number != block and block != "latest":
+        raise NodeFailed(f"The node was asked for block {block} and answered with {number}.")
+    try:
+        timestamp = datetime.fromtimestamp(quantity(found.get("timestamp")), UTC)
+    except (ValueError, OverflowError, OSError):
+        raise NodeFailed("The node wrote a time that is none.") from None
+    return Header(number=number, hash=word(found.get("hash")), timestamp=timestamp)
 
 
-def reason(error: BaseException) -> str:
-    """An error in words that are safe to log and show: its message may hold the node's URL, and
-    with that its key."""
-    if isinstance(error, WrongChain):
-        return str(error)
-    return f"The node could not be asked ({type(error).__name__})."
+def check_genesis(node: Web3, *, name: str, genesis_hash: str) -> None:
+    """Make sure that the node serves the very chain that is known under this name.
+
+    Raises ChainStartedOver if it is another one of the same id, NodeFailed.
+    """
+    if header(node, 0).hash != genesis_hash:
+        raise ChainStartedOver(
+            f"This is not the chain that {name} was set up with: its first block differs."
+        )
+
+
+def read_uint(node: Web3, contract: str, view: str, *addresses: str, block: str = "latest") -> int:
+    """What a view like `creditPrice(address)` returns; 0 where there is no contract.
+
+    Raises Trouble.
+    """
+    data = Web3.keccak(text=view)[:4]
+    for address in addresses:
+        data += bytes.fromhex(address[2:]).rjust(32, b"\0")
+    answer = rpc(node, "eth_call", {"to": contract, "data": "0x" + data.hex()}, block)
+    return 0 if answer == "0x" else quantity(answer, digits=64)

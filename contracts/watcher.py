@@ -6,33 +6,57 @@ that it still has if not, and takes back what fell out. Any scan may die at any 
 stored is whole, and the next one goes on from there.
 """
 
-from collections.abc import Iterator
-from typing import Any
+import time
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 
 import pglock
 import structlog
 from django.conf import settings
 from django.utils import timezone
-from eth_utils.address import to_checksum_address
 from web3 import Web3
-from web3.types import LogReceipt
+from web3.exceptions import Web3Exception
 
-from contracts.artifacts import artifact
-from contracts.models import Block, Chain, Deposit, Vault
-from contracts.node import NODE_ERRORS, Header, WrongChain, connect, header, reason
-from wallets import ledger
-from wallets.accounts import wallet_for
-from wallets.db import in_transaction
+from contracts.deposits import (
+    LogsMissing,
+    confirmed,
+    credit_confirmed,
+    on_chain,
+    read_again,
+    rewind,
+    store_range,
+)
+from contracts.events import MovedMeanwhile, RangeRefused, Seen, read_deposits
+from contracts.models import Chain, Vault
+from contracts.node import (
+    Header,
+    NodeFailed,
+    Trouble,
+    check_genesis,
+    connect,
+    header,
+    read_uint,
+    reason,
+)
+from contracts.tokens import learn_token
 
+# A long catch-up is done in several scans, each well within the time that a task may take.
+SCAN_SECONDS = 60
+# Below this depth the blocks of events are not looked up one by one: no fork reaches there, and a
+# catch-up would spend its time on it.
+FRESH_BLOCKS = 128
+# Known blocks that are compared at once in search of the last common one.
+PAGE = 1_000
+MAX_BLOCK = 2**63 - 1
 log = structlog.get_logger(__name__)
 
 
-class ChainStartedOver(Exception):
-    """The genesis block is not the one that this chain was set up with."""
+class NodeBehind(Trouble):
+    """The node has not seen yet what was read before."""
 
 
-class MovedMeanwhile(Exception):
-    """The chain was reorganised while it was read; the next scan reads it again."""
+class CreditsRefused(Trouble):
+    """Deposits are confirmed, and the ledger will not take them."""
 
 
 def scan(chain_id: int) -> bool:
@@ -45,85 +69,62 @@ def scan(chain_id: int) -> bool:
         chain = Chain.objects.get(pk=chain_id)
         if not acquired or chain.paused:
             return False
-        try:
-            _scan(chain, connect())
-            trouble = ""
-        except (WrongChain, ChainStartedOver, MovedMeanwhile, *NODE_ERRORS) as error:
-            ours = isinstance(error, ChainStartedOver | MovedMeanwhile)
-            trouble = str(error) if ours else reason(error)
-            log.warning("scan stopped", chain=chain_id, trouble=trouble)
+        trouble = _scan_by_any_node(chain)
         Chain.objects.filter(pk=chain_id).update(trouble=trouble, scanned_at=timezone.now())
         return True
 
 
+def _scan_by_any_node(chain: Chain) -> str:
+    """Scan by the first node that can; the trouble with the last of them if none can."""
+    trouble = "CHAIN_RPC_URLS names no node."
+    for number, url in enumerate(settings.CHAIN_RPC_URLS, start=1):
+        try:
+            _scan(chain, connect(url=url, chain_id=chain.pk))
+        except Web3Exception as error:
+            trouble = reason(error)
+            log.warning("scan stopped", chain=chain.pk, node=number, trouble=trouble)
+            chain.refresh_from_db()
+        else:
+            return ""
+    return trouble
+
+
 def _scan(chain: Chain, node: Web3) -> None:
-    if header(node, 0).hash != chain.genesis_hash:
-        raise ChainStartedOver(
-            f"This is not the chain that {chain.name} was set up with: its first block differs."
-        )
+    check_genesis(node, name=chain.name, genesis_hash=chain.genesis_hash)
     head = header(node, "latest")
-    Chain.objects.filter(pk=chain.pk).update(head_block=head.number)
     _rewind_if_reorganised(chain, node, head)
-    for first, last in _ranges(chain, head.number):
-        _read_range(chain, node, first, last)
-    credit_confirmed(chain, head.number)
-
-
-def _rewind_if_reorganised(chain: Chain, node: Web3, head: Header) -> None:
-    """Move the cursor back to the newest block that the chain still has."""
-
-    def is_on_chain(number: int, block_hash: str) -> bool:
-        return number <= head.number and header(node, number).hash == block_hash
-
-    if is_on_chain(chain.scanned_block, chain.scanned_hash):
-        return
-    known = chain.blocks.filter(number__lt=chain.scanned_block).order_by("-number")
-    ancestor = next(
-        (b for b in known.iterator() if is_on_chain(b.number, b.hash)),
-        Block(number=0, hash=chain.genesis_hash),
-    )
-    log.warning("reorganised", chain=chain.pk, was=chain.scanned_block, back_to=ancestor.number)
-    _rewind(chain, ancestor.number, ancestor.hash)
-
-
-@in_transaction
-def _rewind(chain: Chain, number: int, block_hash: str) -> None:
-    """Take back every deposit above a block, and read on from there."""
-    fallen = Deposit.objects.select_for_update(no_key=True).filter(
-        vault__chain=chain, block_number__gt=number
-    )
-    for deposit in fallen.exclude(status=Deposit.Status.ORPHANED).order_by("id"):
-        if deposit.status == Deposit.Status.CREDITED:
-            ledger.take_back(transfer=deposit.transfer, key=f"{_cause(deposit)}:reversed")
-        deposit.status = Deposit.Status.ORPHANED
-        deposit.save()
-    chain.blocks.filter(number__gt=number).delete()
-    chain.scanned_block, chain.scanned_hash = number, block_hash
-    chain.save(update_fields=["scanned_block", "scanned_hash"])
-
-
-def _ranges(chain: Chain, head: int) -> Iterator[tuple[int, int]]:
-    """Ranges of blocks from the cursor to the head, of the size that the node takes now."""
-    while chain.scanned_block < head:
-        first = chain.scanned_block + 1
-        yield first, min(head, first + chain.block_range - 1)
-
-
-def _read_range(chain: Chain, node: Web3, first: int, last: int) -> None:
-    """Store the deposits of a range of blocks, and move the cursor to its end."""
-    vaults = {vault.address: vault for vault in chain.vaults.prefetch_related("tokens")}
-    before = header(node, last)
+    Chain.objects.filter(pk=chain.pk).update(head_block=head.number)
     try:
-        logs = _logs(node, list(vaults), first, last)
-    except NODE_ERRORS:
-        # Too much for the node, perhaps: ask for less next time.
-        _resize(chain, chain.block_range // 2)
+        _read_to(head, chain, node)
+    except LogsMissing as error:
+        # Once may be a hiccup. Twice, and they may be missing from what was read long before.
+        if str(error) == chain.trouble and error.since < chain.scanned_block:
+            there = header(node, error.since)
+            read_again(chain=chain, number=there.number, block_hash=there.hash)
         raise
-    # The same last block before and after: so these are the logs of its chain, and of no other.
-    if header(node, last) != before:
-        raise MovedMeanwhile("The chain was reorganised while it was read.")
-    _store(chain, vaults, before, logs)
-    _resize(chain, chain.block_range * 2)
+    credit_confirmed(chain)
+    if refused := confirmed(chain).count():
+        raise CreditsRefused(f"{refused} confirmed deposits can't be credited; the log says why.")
+
+
+def _read_to(head: Header, chain: Chain, node: Web3) -> None:
+    """Read ranges of blocks up to the head, of the size that the node takes now."""
+    deadline = time.monotonic() + SCAN_SECONDS
+    while chain.scanned_block < head.number and time.monotonic() < deadline:
+        first = chain.scanned_block + 1
+        last = min(head.number, first + chain.block_range - 1)
+        try:
+            _read_range(chain, node, first, last, head)
+        except NodeFailed as error:
+            if last > first:
+                # Too much at once, perhaps, even if it says so by hanging up.
+                _resize(chain, (last - first + 1) // 2)
+                if isinstance(error, RangeRefused):
+                    continue
+            raise
+        if last - first + 1 == chain.block_range:
+            _resize(chain, chain.block_range * 5 // 4 + 1)
+        credit_confirmed(chain)
 
 
 def _resize(chain: Chain, blocks: int) -> None:
@@ -131,83 +132,76 @@ def _resize(chain: Chain, blocks: int) -> None:
     chain.save(update_fields=["block_range"])
 
 
-def _logs(node: Web3, addresses: list[str], first: int, last: int) -> list[LogReceipt]:
-    if not addresses:
-        return []
-    return node.eth.get_logs(
-        {
-            "address": [to_checksum_address(address) for address in addresses],
-            "topics": [_event().topic],
-            "fromBlock": first,
-            "toBlock": last,
-        }
-    )
+def _read_range(chain: Chain, node: Web3, first: int, last: int, head: Header) -> None:
+    """Store the deposits of a range of blocks, and move the cursor to its end. Raises Trouble."""
+    vaults = {vault.address: vault for vault in chain.vaults.all()}
+    before = head if last == head.number else header(node, last)
+    seen = read_deposits(node, vaults, first, last)
+    for vault, token in {(deposit.vault, deposit.token) for deposit in seen}:
+        learn_token(node, vaults[vault], token)
+    counts = _counts(node, vaults.values(), last) if last == head.number else {}
+    _check_blocks(node, seen, before, head)
+    # The block below and the last one, the same before and after: so what was read is the whole of
+    # what lies between them, on their chain and on no other.
+    if (
+        header(node, chain.scanned_block).hash != chain.scanned_hash
+        or header(node, last).hash != before.hash
+    ):
+        raise MovedMeanwhile("The chain was reorganised while it was read.")
+    store_range(chain=chain, asked=vaults.keys(), seen=seen, last=before, counts=counts)
 
 
-def _event() -> Any:
-    return Web3().eth.contract(abi=artifact("BasVault")["abi"]).events.Deposited()
+def _counts(node: Web3, vaults: Iterable[Vault], block: int) -> dict[str, int]:
+    """How many deposits each vault has had. Only asked at the head, where each node knows it."""
+    return {
+        v.address: read_uint(node, v.address, "depositCount()", block=hex(block)) for v in vaults
+    }
 
 
-@in_transaction
-def _store(chain: Chain, vaults: dict[str, Vault], last: Header, logs: list[LogReceipt]) -> None:
-    event = _event()
-    for entry in logs:
-        seen = event.process_log(entry)
-        vault = vaults[seen["address"]]
-        token = next(t for t in vault.tokens.all() if t.address == seen["args"]["token"])
-        amount = seen["args"]["amount"]
-        worth = amount // token.credit_price
-        Deposit.objects.get_or_create(
-            vault=vault,
-            block_hash=seen["blockHash"].to_0x_hex(),
-            log_index=seen["logIndex"],
-            defaults={
-                "token": token,
-                "wallet": wallet_for(seen["args"]["player"]),
-                "number": seen["args"]["id"],
-                "amount": amount,
-                "credits": worth,
-                "tx_hash": seen["transactionHash"].to_0x_hex(),
-                "block_number": seen["blockNumber"],
-                "status": Deposit.Status.PENDING if worth else Deposit.Status.WORTHLESS,
-            },
-        )
-    chain.blocks.update_or_create(
-        number=last.number, defaults={"hash": last.hash, "timestamp": last.timestamp}
-    )
-    chain.scanned_block, chain.scanned_hash = last.number, last.hash
-    chain.save(update_fields=["scanned_block", "scanned_hash"])
+def _check_blocks(node: Web3, seen: Sequence[Seen], last: Header, head: Header) -> None:
+    """Make sure that fresh events are in blocks of the chain that the headers tell of."""
+    blocks = {(d.block_number, d.block_hash) for d in seen}
+    for number, block_hash in blocks:
+        if number > head.number - FRESH_BLOCKS:
+            there = last.hash if number == last.number else header(node, number).hash
+            if there != block_hash:
+                raise MovedMeanwhile("The chain was reorganised while it was read.")
 
 
-def credit_confirmed(chain: Chain, head: int) -> int:
-    """Mint the credits of each deposit that has its confirmations; how many there were."""
-    ripe = Deposit.objects.filter(
-        vault__chain=chain,
-        status=Deposit.Status.PENDING,
-        block_number__lte=head - chain.confirmations + 1,
-    ).order_by("id")
-    return sum(_credit(pk) for pk in ripe.values_list("pk", flat=True))
+def _rewind_if_reorganised(chain: Chain, node: Web3, head: Header) -> None:
+    """Go back to the newest known block that the chain still has, if it left the one known last.
+
+    Raises NodeBehind if the node's chain ends below that and is the same up to there: that is a
+    node that lags behind, and nothing is taken back for it.
+    """
+
+    def is_on_chain(point: tuple[int, str]) -> bool:
+        number, block_hash = point
+        return number <= head.number and header(node, number).hash == block_hash
+
+    known = _known_blocks(chain)
+    if not known or is_on_chain(known[0]):
+        return
+    newest, _ = known[0]
+    if newest > head.number and all(is_on_chain(b) for b in _known_blocks(chain, head.number)[:1]):
+        raise NodeBehind(f"The node is at block {head.number}; block {newest} was read before.")
+    number, block_hash = 0, chain.genesis_hash
+    while known:
+        if is_on_chain(known[-1]):
+            # Newest first; where one is on the chain, so is every older one.
+            number, block_hash = known[bisect_left(known, True, key=is_on_chain)]
+            break
+        known = _known_blocks(chain, known[-1][0] - 1)
+    log.warning("reorganised", chain=chain.pk, was=newest, back_to=number)
+    rewind(chain=chain, number=number, block_hash=block_hash)
 
 
-@in_transaction
-def _credit(deposit_id: int) -> bool:
-    """Mint a deposit's credits, in the transaction that marks it credited."""
-    deposit = Deposit.objects.select_for_update(no_key=True).get(pk=deposit_id)
-    if deposit.status != Deposit.Status.PENDING:
-        return False
-    receipt = ledger.mint(wallet=deposit.wallet, credits_=deposit.credits, key=_cause(deposit))
-    deposit.transfer_id = receipt.transfer_id
-    deposit.status = Deposit.Status.CREDITED
-    deposit.credited_at = timezone.now()
-    deposit.save()
-    log.info("deposit credited", deposit=deposit.pk, credits=str(deposit.credits))
-    return True
+def _known_blocks(chain: Chain, newest: int = MAX_BLOCK) -> list[tuple[int, str]]:
+    """A page of the blocks that are known by hash, newest first, from a number downwards.
 
-
-def _cause(deposit: Deposit) -> str:
-    """The ledger's key of a deposit. The block's hash is part of it: a transaction that a reorg
-    moves to another block is another cause, credited anew after the first was taken back."""
-    return (
-        f"deposit:{deposit.vault.chain_id}:{deposit.tx_hash}:{deposit.log_index}:"
-        f"{deposit.block_hash}"
-    )
+    The cursor is never above them.
+    """
+    blocks = chain.blocks.filter(number__lte=newest).values_list("number", "hash")
+    deposits = on_chain(chain).filter(block_number__lte=newest)
+    both = blocks.union(deposits.values_list("block_number", "block_hash"))
+    return list(both.order_by("-number")[:PAGE])

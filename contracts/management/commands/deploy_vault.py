@@ -3,12 +3,14 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from eth_account import Account
+from eth_utils.exceptions import ValidationError
 from web3 import Web3
+from web3.contract import Contract
 from web3.middleware import SignAndSendRawMiddlewareBuilder
 
-from contracts.deploy import deploy, watch_vault
+from contracts.deploy import deploy, mined, watch_vault
 from contracts.models import Vault
-from contracts.node import NODE_ERRORS, WrongChain, connect, reason
+from contracts.node import NODE_ERRORS, check_genesis, connect, reason
 
 # The development stack's test coin: six decimals, as most dollar coins have; a credit costs 1.
 TEST_TOKEN = ("Test Dollar", "TUSD", 6)
@@ -47,26 +49,45 @@ class Command(BaseCommand):
             vault, block = deploy(
                 node, deployer, "BasVault", owner, signer, settings.CREDIT_PRICE_WEI
             )
-            tokens: tuple[str, ...] = ()
-            if options["dev"]:
-                token, _ = deploy(node, deployer, "TestToken", *TEST_TOKEN)
-                allow = vault.functions.allowToken(token.address, TEST_TOKEN_PRICE)
-                node.eth.wait_for_transaction_receipt(allow.transact({"from": deployer}))
-                tokens = (token.address,)
+            self.stdout.write(f"BasVault {vault.address} is in block {block}.")
+            tokens = (self._test_token(node, deployer, vault),) if options["dev"] else ()
             watch_vault(node, vault, block=block, tokens=tokens)
-        except (WrongChain, *NODE_ERRORS) as error:
-            raise CommandError(reason(error)) from error
+        except NODE_ERRORS as error:
+            # `from None`: the cause may hold the node's URL.
+            raise CommandError(reason(error)) from None
         self.stdout.write(self.style.SUCCESS(f"The vault is deployed at {vault.address}."))
 
     def _deployed(self, node: Web3) -> Vault | None:
-        vault = Vault.objects.filter(chain=settings.CHAIN_ID, current=True).first()
-        return vault if vault and node.eth.get_code(vault.address) else None
+        """The vault on watch, if the chain has it. Raises ChainStartedOver, NODE_ERRORS."""
+        vault = (
+            Vault.objects.filter(chain=settings.CHAIN_ID, current=True)
+            .select_related("chain")
+            .first()
+        )
+        if vault is None:
+            return None
+        check_genesis(node, name=vault.chain.name, genesis_hash=vault.chain.genesis_hash)
+        return vault if node.eth.get_code(vault.address) else None
 
     def _deployer(self, node: Web3, dev: bool) -> str:
+        """The address that deploys, and that `node` signs for from now on."""
         if dev:
-            return node.eth.accounts[0]
+            if accounts := node.eth.accounts:
+                return accounts[0]
+            raise CommandError("This node signs for nobody; --dev is for development chains.")
         if not settings.DEPLOYER_PRIVATE_KEY:
             raise CommandError("Set DEPLOYER_PRIVATE_KEY, or use --dev on a development chain.")
-        account = Account.from_key(settings.DEPLOYER_PRIVATE_KEY)
+        try:
+            account = Account.from_key(settings.DEPLOYER_PRIVATE_KEY)
+        except (ValueError, ValidationError):
+            raise CommandError(
+                "DEPLOYER_PRIVATE_KEY is not a private key (0x, 64 digits)."
+            ) from None
         node.middleware_onion.inject(SignAndSendRawMiddlewareBuilder.build(account), layer=0)
         return account.address
+
+    def _test_token(self, node: Web3, deployer: str, vault: Contract) -> str:
+        token, _ = deploy(node, deployer, "TestToken", *TEST_TOKEN)
+        allow = vault.functions.allowToken(token.address, TEST_TOKEN_PRICE)
+        mined(node, allow.transact({"from": deployer}))
+        return token.address
