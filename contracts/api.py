@@ -1,5 +1,6 @@
 """The API of the chain: where to deposit, and what came of it."""
 
+from django.conf import settings
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import ListAPIView
 from rest_framework.permissions import AllowAny
@@ -21,10 +22,9 @@ class ChainView(APIView):
     def get(self, request: Request) -> Response:
         """The vault's address, the price of a credit in each coin, the confirmations asked."""
         vault = (
-            Vault.objects.filter(current=True)
+            Vault.objects.filter(chain=settings.CHAIN_ID, current=True)
             .select_related("chain")
             .prefetch_related("tokens")
-            .order_by("-id")
             .first()
         )
         if vault is None:

@@ -53,7 +53,11 @@ class DepositSerializer(serializers.ModelSerializer):
         ]
 
     def get_confirmations(self, deposit: Deposit) -> int:
-        """Blocks on the chain from the deposit's own, counted in, to the newest."""
+        """Blocks from the deposit's own, counted in, to the newest one read; at most those asked.
+
+        0 for one that fell out of the chain.
+        """
         if deposit.status == Deposit.Status.ORPHANED:
             return 0
-        return max(0, deposit.vault.chain.head_block - deposit.block_number + 1)
+        chain = deposit.vault.chain
+        return max(0, min(chain.confirmations, chain.scanned_block - deposit.block_number + 1))
