@@ -1,0 +1,25 @@
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from bas_site.devstack import Anvil
+from tests.contracts.rpc_proxy import RpcProxy, running_proxy
+from tests.contracts.world import CONFIRMATIONS, World, new_world
+
+
+@pytest.fixture
+def world(chain: Anvil, settings: Any, db: None) -> World:
+    """A fresh vault, on watch."""
+    settings.CHAIN_RPC_URLS = [chain.url]
+    settings.CHAIN_CONFIRMATIONS = CONFIRMATIONS
+    return new_world(chain)
+
+
+@pytest.fixture
+def proxy(world: World, settings: Any) -> Iterator[RpcProxy]:
+    """What stands between the watcher and the node."""
+    with running_proxy(world.anvil.url) as running:
+        settings.CHAIN_RPC_URLS = [running.url]
+        settings.CHAIN_RPC_TIMEOUT_SECONDS = 0.5
+        yield running
