@@ -2,12 +2,15 @@
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
 import structlog
-from django.db import OperationalError, connection, transaction
+from django.db import DatabaseError, OperationalError, connection, transaction
+
+from wallets.errors import IdempotencyConflict, InsufficientCredits, LedgerRefusal, Problem
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -16,12 +19,36 @@ R = TypeVar("R")
 # succeed when it is run again. Any other error means what it says.
 RETRIED_SQLSTATES = frozenset({"40001", "40P01"})
 ATTEMPTS = 5
+# What the ledger's own SQLSTATEs mean (wallets/sql/ledger.sql).
+REFUSALS: dict[str, type[Problem]] = {
+    "BA001": InsufficientCredits,
+    "BA002": IdempotencyConflict,
+    "BA003": LedgerRefusal,
+    "BA004": LedgerRefusal,
+    "BA005": LedgerRefusal,
+}
 log = structlog.get_logger(__name__)
 
 
 def sqlstate(error: BaseException) -> str | None:
     """The SQLSTATE of a database error that Django has wrapped."""
     return getattr(error.__cause__, "sqlstate", None)
+
+
+@contextmanager
+def refusals_explained() -> Iterator[None]:
+    """Raise the ledger's refusals as problems; they come from a call or, at the latest, at commit.
+
+    Their messages name accounts, and go to the log alone: a player is told the problem's title.
+    """
+    try:
+        yield
+    except DatabaseError as error:
+        kind = REFUSALS.get(sqlstate(error) or "")
+        if kind is None:
+            raise
+        log.info("refused by the ledger", code=kind.code, reason=str(error).partition("\n")[0])
+        raise kind from error
 
 
 def in_transaction(function: Callable[P, R]) -> Callable[P, R]:
@@ -37,7 +64,7 @@ def in_transaction(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                with transaction.atomic():
+                with refusals_explained(), transaction.atomic():
                     return function(*args, **kwargs)
             except OperationalError as error:
                 if sqlstate(error) not in RETRIED_SQLSTATES or attempt == ATTEMPTS:

@@ -12,7 +12,11 @@ from psycopg import sql
 
 READ_ONLY = ("wallets_posting", "wallets_transfer", "wallets_asset", "django_migrations")
 INSERT_ONLY = ("wallets_account",)
-FUNCTIONS = ("ledger_post(jsonb)", "ledger_balance(bigint)", "ledger_roll_up()")
+FUNCTIONS = (
+    "ledger_post(text[], text[], text[], bigint[], int[], bigint[], numeric[])",
+    "ledger_balance(bigint)",
+    "ledger_roll_up(bigint)",
+)
 
 
 def grant_to_app_role(*, using: str = "default", **_signal: Any) -> None:

@@ -5,25 +5,21 @@ Double-entry, integer credits, append-only. Each transfer has a key, the name of
 the first one, so every caller may simply try again. Postgres holds the truths (wallets/sql).
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db import DatabaseError, connection
+from django.db import connection
 
-from wallets.db import in_transaction, sqlstate
-from wallets.errors import IdempotencyConflict, InsufficientCredits, LedgerRefusal, Problem
+from wallets.db import in_transaction, refusals_explained
+from wallets.errors import LedgerRefusal
 from wallets.models import Account, Transfer, Wallet
 
 CREDITS = "credits"
 
-ERRORS: dict[str, type[Problem]] = {
-    "BA001": InsufficientCredits,
-    "BA002": IdempotencyConflict,
-    "BA003": LedgerRefusal,
-    "BA004": LedgerRefusal,
-    "BA005": LedgerRefusal,
-}
+POST = """
+    SELECT transfer_id, replayed FROM ledger_post(
+        %s::text[], %s::text[], %s::text[], %s::bigint[], %s::int[], %s::bigint[], %s::numeric[])
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,28 +57,19 @@ def post(*drafts: Draft) -> list[Receipt]:
     stands for another transfer, LedgerRefusal for what is no valid transfer. After any of them the
     caller's transaction is void: nothing at all has happened.
     """
-    body = json.dumps(
-        [
-            {
-                "key": draft.key,
-                "kind": draft.kind,
-                "memo": draft.memo,
-                "reverses": draft.reverses,
-                "legs": [[leg.account, leg.amount] for leg in draft.legs],
-            }
-            for draft in drafts
-        ]
-    )
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT transfer_id, replayed FROM ledger_post(%s::jsonb)", [body])
-            return [Receipt(*row) for row in cursor.fetchall()]
-    except DatabaseError as error:
-        kind = ERRORS.get(sqlstate(error) or "")
-        if kind is None:
-            raise
-        # The message names accounts, for the log; a player is told no more than the error's title.
-        raise kind() from error
+    legs = [(place, leg) for place, draft in enumerate(drafts, 1) for leg in draft.legs]
+    arrays = [
+        [draft.key for draft in drafts],
+        [draft.kind.value for draft in drafts],
+        [draft.memo for draft in drafts],
+        [draft.reverses for draft in drafts],
+        [place for place, _ in legs],
+        [leg.account for _, leg in legs],
+        [leg.amount for _, leg in legs],
+    ]
+    with refusals_explained(), connection.cursor() as cursor:
+        cursor.execute(POST, arrays)
+        return [Receipt(*row) for row in cursor.fetchall()]
 
 
 def open_account(

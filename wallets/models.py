@@ -144,10 +144,6 @@ class Account(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["asset", "key"], name="account_key_unique"),
-            models.CheckConstraint(
-                name="account_only_a_player_may_be_negative",
-                condition=Q(balance__gte=0) | Q(kind__in=["available", "vault", "fees", "house"]),
-            ),
         ]
 
     def __str__(self) -> str:

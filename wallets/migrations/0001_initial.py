@@ -124,10 +124,6 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=('asset', 'key'), name='account_key_unique'),
         ),
         migrations.AddConstraint(
-            model_name='account',
-            constraint=models.CheckConstraint(condition=models.Q(('balance__gte', 0), ('kind__in', ['available', 'vault', 'fees', 'house']), _connector='OR'), name='account_only_a_player_may_be_negative'),
-        ),
-        migrations.AddConstraint(
             model_name='idempotencykey',
             constraint=models.UniqueConstraint(fields=('wallet', 'key'), name='idempotency_key_once'),
         ),

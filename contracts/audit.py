@@ -1,0 +1,94 @@
+"""The chain's part of the audit: credits against deposits, and against what the vaults hold."""
+
+from django.db import connection
+from web3 import Web3
+
+from contracts.artifacts import artifact
+from contracts.models import NATIVE, Chain, Token
+from contracts.node import NODE_ERRORS, WrongChain, connect, reason
+from wallets.audit import Check, sql_check
+
+
+def _vaults_cover_what_is_owed() -> list[str]:
+    """Compare each chain's holdings, in credits, with the credits that players are owed.
+
+    What the vaults hold beyond that (value sent to them by other ways than a deposit, deposits yet
+    to be confirmed) is a surplus, and no fault.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT coalesce(sum(balance), 0) FROM wallets_account "
+            "WHERE balance > 0 AND NOT ledger_is_system(kind) AND asset_id = 'credits'"
+        )
+        owed = int(cursor.fetchone()[0])
+    if not Chain.objects.exists():
+        return [f"owed={owed} and there is no vault"] if owed else []
+    try:
+        node = connect()
+        held = sum(
+            _holdings(node, token) // token.credit_price
+            for token in Token.objects.select_related("vault")
+        )
+    except (WrongChain, *NODE_ERRORS) as error:
+        return [f"The vaults' holdings are not known. {reason(error)}"]
+    return [] if held >= owed else [f"owed={owed} held={held}"]
+
+
+def _holdings(node: Web3, token: Token) -> int:
+    """What a vault holds of a coin, in its smallest unit."""
+    if token.address == NATIVE:
+        return node.eth.get_balance(token.vault.address)
+    coin = node.eth.contract(address=token.address, abi=artifact("TestToken")["abi"])
+    return coin.functions.balanceOf(token.vault.address).call()
+
+
+CHECKS = (
+    sql_check(
+        "Every credited deposit was minted once, in full, to its wallet",
+        """
+        SELECT d.id AS deposit, d.status, d.credits, t.key AS transfer, p.amount AS minted,
+               a.wallet_id AS minted_to, d.wallet_id AS wallet
+        FROM contracts_deposit d
+        LEFT JOIN wallets_transfer t ON t.id = d.transfer_id
+        LEFT JOIN wallets_posting p ON p.transfer_id = t.id AND p.amount > 0
+        LEFT JOIN wallets_account a ON a.id = p.account_id
+        WHERE (d.status = 'credited' AND t.id IS NULL)
+           OR (t.id IS NOT NULL AND (t.kind, p.amount, a.wallet_id)
+               IS DISTINCT FROM ('deposit', d.credits, d.wallet_id))
+        ORDER BY d.id
+        """,
+    ),
+    sql_check(
+        "Every mint belongs to one deposit",
+        """
+        SELECT t.id AS transfer, t.key
+        FROM wallets_transfer t LEFT JOIN contracts_deposit d ON d.transfer_id = t.id
+        WHERE t.kind = 'deposit' AND d.id IS NULL
+        ORDER BY t.id
+        """,
+    ),
+    sql_check(
+        "Exactly the deposits that fell out of the chain were taken back",
+        """
+        SELECT d.id AS deposit, d.status, d.transfer_id AS minted_by, r.key AS taken_back_by
+        FROM contracts_deposit d
+        LEFT JOIN wallets_transfer r
+            ON r.reverses_id = d.transfer_id AND r.kind = 'deposit_reversal'
+        WHERE d.transfer_id IS NOT NULL AND (d.status = 'orphaned') <> (r.id IS NOT NULL)
+        ORDER BY d.id
+        """,
+    ),
+    sql_check(
+        "Credits minted equal confirmed deposits",
+        """
+        SELECT ledger.minted, deposits.confirmed FROM
+            (SELECT coalesce(-sum(p.amount), 0) AS minted
+             FROM wallets_posting p JOIN wallets_account a ON a.id = p.account_id
+             WHERE a.kind = 'vault' AND a.asset_id = 'credits') ledger,
+            (SELECT coalesce(sum(credits), 0) AS confirmed
+             FROM contracts_deposit WHERE status = 'credited') deposits
+        WHERE ledger.minted <> deposits.confirmed
+        """,
+    ),
+    Check("The vaults on the chain cover all credits owed", _vaults_cover_what_is_owed),
+)
