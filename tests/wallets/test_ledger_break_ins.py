@@ -16,7 +16,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 NO_PRIVILEGE = "42501"
 STAYS, NOT_VALID, NO_FUNDS = "BA004", "BA003", "BA001"
 
-LEG = "INSERT INTO wallets_posting (transfer_id, account_id, amount, version, previous_balance, balance)"
+LEG = (
+    "INSERT INTO wallets_posting "
+    "(transfer_id, account_id, amount, version, previous_balance, balance)"
+)
 
 
 @pytest.fixture
@@ -84,11 +87,13 @@ BREAK_INS = {
     "add postings that do not move the balance": "WITH t AS (INSERT INTO wallets_transfer "
     "(key, kind, memo, created_at) VALUES ('forged', 'stake', '', now()) RETURNING id) "
     + LEG
-    + " SELECT id, {player}, -5, 3, 70, 65 FROM t UNION ALL SELECT id, {escrow}, 5, 2, 30, 35 FROM t",
+    + " SELECT id, {player}, -5, 3, 70, 65 FROM t "
+    "UNION ALL SELECT id, {escrow}, 5, 2, 30, 35 FROM t",
     "rewrite an account's past": "WITH t AS (INSERT INTO wallets_transfer "
     "(key, kind, memo, created_at) VALUES ('forged', 'stake', '', now()) RETURNING id) "
     + LEG
-    + " SELECT id, {player}, 5, 9, 500, 505 FROM t UNION ALL SELECT id, {vault}, -5, NULL, NULL, NULL FROM t",
+    + " SELECT id, {player}, 5, 9, 500, 505 FROM t "
+    "UNION ALL SELECT id, {vault}, -5, NULL, NULL, NULL FROM t",
 }
 
 
