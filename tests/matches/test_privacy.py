@@ -6,6 +6,7 @@ import logging
 
 import pytest
 
+from matches import selectors
 from matches.models import LockIn, Match
 from matches.sealing import unseal
 from tests.matches.helpers import PAPER, ROCK, SCISSORS, Table, player
@@ -47,11 +48,14 @@ class Scanner:
         for reader in self.readers:
             answers = self.answers(reader)
             texts = [str(answer.headers) + answer.content.decode() for answer in answers]
+            view = self.view(reader)
+            texts.append(json.dumps(view, default=str))
             for secret in secrets[reader]:
                 assert not any(secret in text for text in texts), (reader, secret)
             for side, choice in hidden.items():
                 if side != reader:
-                    assert not any(choice.move in shown(body) for body in bodies(answers))
+                    seen = [view, *bodies(answers)]
+                    assert not any(choice.move in shown(body) for body in seen)
         logged = "\n".join(str(vars(record)) for record in self.caplog.records)
         for secret in secrets["log"]:
             assert secret not in logged, secret
@@ -59,6 +63,10 @@ class Scanner:
             assert f"'{choice.move}'" not in logged
             assert f'"{choice.move}"' not in logged
         self.caplog.clear()
+
+    def view(self, reader):
+        """What the API is given to show: the serializers must not be all that keeps a secret."""
+        return selectors.table(self.table.now(), self.readers[reader])
 
     def secrets(self):
         """What each reader must not see, in every form that it could come in."""
@@ -93,7 +101,7 @@ def shown(body):
     """A body's text without what every player of the same hand is shown."""
     if body.get("play"):
         body["play"] = body["play"] | {"legal_choices": None}
-    return json.dumps(body)
+    return json.dumps(body, default=str)
 
 
 @pytest.mark.parametrize("visibility", ["open", "invitation"])
