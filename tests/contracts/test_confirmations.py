@@ -162,6 +162,20 @@ def test_a_scan_in_another_process_takes_turns_with_this_one(world: World):
     assert world.credits(world.players[0]) == 4
 
 
+def test_a_scan_that_another_one_overtook_stores_nothing(world: World):
+    overtaken = world.chain
+    world.deposit(world.players[0])
+    world.scan()
+    world.mine()
+    cursor = world.chain.scanned_block
+
+    with pytest.raises(watcher.MovedMeanwhile, match="cursor was moved"):
+        watcher._scan(overtaken, connect())
+
+    assert world.chain.scanned_block == cursor
+    assert Deposit.objects.count() == 1
+
+
 def test_a_paused_chain_is_left_alone(world: World):
     world.deposit(world.players[0])
     world.confirm()
