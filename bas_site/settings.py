@@ -214,6 +214,10 @@ HOUSE_FEE_BPS = env.int("HOUSE_FEE_BPS", default=250)
 if not 0 <= HOUSE_FEE_BPS <= 10_000:
     raise ImproperlyConfigured(f"HOUSE_FEE_BPS is {HOUSE_FEE_BPS}; it must be 0 to 10000.")
 
+# --- The ledger's upkeep -----------------------------------------------------------------------
+ROLL_UP_SECONDS = env.float("ROLL_UP_SECONDS", default=60)
+AUDIT_SECONDS = env.float("AUDIT_SECONDS", default=3600)
+
 # --- Workers ----------------------------------------------------------------------------------
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default=VALKEY_URL)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -241,6 +245,13 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": MATCH_SWEEP_SECONDS,
         "options": _HINT,
     },
+    "roll system accounts up": {
+        "task": "wallets.tasks.roll_up",
+        "schedule": ROLL_UP_SECONDS,
+        "options": _HINT,
+    },
+    "seal days that have ended": {"task": "wallets.tasks.seal_days", "schedule": 600.0},
+    "audit": {"task": "bas_site.tasks.run_audit", "schedule": AUDIT_SECONDS},
     "forget what has expired": {"task": "wallets.tasks.forget_expired", "schedule": 3600.0},
 }
 

@@ -4,6 +4,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from bas_site.health import healthz, readyz
 from bas_site.home import home
+from bas_site.metrics import metrics
 
 urlpatterns = [
     path("", home),
@@ -15,6 +16,7 @@ urlpatterns = [
     path("api/docs", SpectacularSwaggerView.as_view(url_name="schema")),
     path("healthz", healthz),
     path("readyz", readyz),
+    path("metrics", metrics),
 ]
 handler400 = "bas_site.problems.bad_request"
 handler403 = "bas_site.problems.forbidden"

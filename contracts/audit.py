@@ -1,4 +1,7 @@
-"""The chain's part of the audit: credits against deposits, and against what the vaults hold."""
+"""The chain's part of the audit: credits against deposits, and against what the vaults hold.
+
+It looks at all deposits each time: a reorganisation may reach back behind any seal.
+"""
 
 from django.db import connection
 from web3 import Web3
@@ -6,10 +9,10 @@ from web3 import Web3
 from contracts.artifacts import artifact
 from contracts.models import NATIVE, Chain, Token
 from contracts.node import NODE_ERRORS, WrongChain, connect, reason
-from wallets.audit import Check, sql_check
+from wallets.audit import Check, Since, sql_check
 
 
-def _vaults_cover_what_is_owed() -> list[str]:
+def _vaults_cover_what_is_owed(_since: Since) -> list[str]:
     """Compare each chain's holdings, in credits, with the credits that players are owed.
 
     What the vaults hold beyond that (value sent to them by other ways than a deposit, deposits yet

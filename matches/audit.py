@@ -11,6 +11,7 @@ CHECKS = (
         FROM matches_match m
         JOIN matches_seat s ON s.match_id = m.id
         LEFT JOIN wallets_account a ON a.key = 'match:' || m.id AND a.asset_id = 'credits'
+        WHERE m.ended_at IS NULL OR m.ended_at > %(moment)s
         GROUP BY m.id, a.balance
         HAVING coalesce(a.balance, 0) <> sum(s.staked)
             OR sum(s.staked) <> CASE WHEN m.status IN ('open', 'running')
@@ -24,7 +25,7 @@ CHECKS = (
         SELECT a.id AS account, a.key, a.balance
         FROM wallets_account a
         LEFT JOIN matches_match m ON a.key = 'match:' || m.id
-        WHERE a.kind = 'escrow' AND m.id IS NULL
+        WHERE a.kind = 'escrow' AND a.created_at > %(moment)s AND m.id IS NULL
         ORDER BY a.id
         """,
     ),
@@ -39,10 +40,11 @@ CHECKS = (
             SELECT sum(p.amount) AS credits FROM wallets_posting p
             WHERE p.transfer_id = t.id AND p.amount > 0
         ) released ON true
-        WHERE (m.status IN ('open', 'running')) <> (t.id IS NULL)
-           OR released.credits <>
-              m.stake * (SELECT count(*) FROM matches_seat s WHERE s.match_id = m.id)
-           OR t.kind <> CASE m.status WHEN 'won' THEN 'payout' ELSE 'refund' END
+        WHERE (m.ended_at IS NULL OR m.ended_at > %(moment)s)
+          AND ((m.status IN ('open', 'running')) <> (t.id IS NULL)
+               OR released.credits <>
+                  m.stake * (SELECT count(*) FROM matches_seat s WHERE s.match_id = m.id)
+               OR t.kind <> CASE m.status WHEN 'won' THEN 'payout' ELSE 'refund' END)
         ORDER BY m.id
         """,
     ),

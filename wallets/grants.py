@@ -11,10 +11,11 @@ from django.db import connections, transaction
 from psycopg import sql
 
 READ_ONLY = ("wallets_posting", "wallets_transfer", "wallets_asset", "django_migrations")
-INSERT_ONLY = ("wallets_account",)
+INSERT_ONLY = ("wallets_account", "wallets_seal", "wallets_auditrun")
 FUNCTIONS = (
     "ledger_post(text[], text[], text[], bigint[], int[], bigint[], numeric[])",
     "ledger_balance(bigint)",
+    "ledger_balance_at(bigint, timestamptz)",
     "ledger_roll_up(bigint)",
 )
 

@@ -7,6 +7,8 @@ the first one, so every caller may simply try again. Postgres holds the truths (
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from django.db import connection
 
@@ -58,7 +60,7 @@ def post(*drafts: Draft) -> list[Receipt]:
     caller's transaction is void: nothing at all has happened.
     """
     legs = [(place, leg) for place, draft in enumerate(drafts, 1) for leg in draft.legs]
-    arrays = [
+    arrays: list[Any] = [
         [draft.key for draft in drafts],
         [draft.kind.value for draft in drafts],
         [draft.memo for draft in drafts],
@@ -100,6 +102,14 @@ def balance(account: Account) -> int:
         cursor.execute("SELECT ledger_balance(%s)", [account.pk])
         (credits_now,) = cursor.fetchone()
     return int(credits_now)
+
+
+def balance_at(account: Account, moment: datetime) -> int:
+    """Credits that were in an account at a moment."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT ledger_balance_at(%s, %s)", [account.pk, moment])
+        (credits_then,) = cursor.fetchone()
+    return int(credits_then)
 
 
 def move(

@@ -211,3 +211,79 @@ class Posting(models.Model):
 
     def __str__(self) -> str:
         return f"{self.amount:+d} on account {self.account_id}"
+
+
+class Seal(models.Model):
+    """A day's postings under one hash, chained to the seal before. Never changed.
+
+    Whoever keeps a copy of one hash can tell whether anything up to it has been altered since.
+    """
+
+    day = models.DateField(unique=True, help_text="the UTC day that had ended")
+    posting = models.BigIntegerField(help_text="the last one under the seal")
+    transfer = models.BigIntegerField(help_text="the newest one that has postings under the seal")
+    postings = models.BigIntegerField("number of postings")
+    system_balances = models.JSONField(help_text="of each system account, by id, as text")
+    hash = models.CharField(max_length=64, help_text="SHA-256 over the hash before and the rows")
+    sealed_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["posting"]
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.hash}"
+
+
+class AuditRun(models.Model):
+    """What an audit found."""
+
+    started_at = models.DateTimeField(db_index=True)
+    finished_at = models.DateTimeField()
+    whole = models.BooleanField(help_text="from the first posting, not from the last seal")
+    broken = models.PositiveIntegerField("checks that failed")
+    findings = models.JSONField(help_text="each truth, and the first rows that break it")
+
+    def __str__(self) -> str:
+        return f"{self.started_at:%Y-%m-%d %H:%M} {'red' if self.broken else 'green'}"
+
+
+class Adjustment(models.Model):
+    """Credits that operators give or take by hand: one proposes, another approves."""
+
+    class Status(models.TextChoices):
+        PROPOSED = "proposed", "proposed"
+        APPROVED = "approved", "approved"
+        REJECTED = "rejected", "rejected"
+
+    asset = models.ForeignKey(Asset, on_delete=models.PROTECT, default="credits")
+    wallet = models.ForeignKey(Wallet, on_delete=models.PROTECT, related_name="adjustments")
+    amount = WholeNumberField(help_text="credits to give; below zero, to take")
+    reason = models.TextField(help_text="shown to the player in the statement")
+    status = models.CharField(max_length=10, choices=Status, default=Status.PROPOSED)
+    proposed_by = models.ForeignKey(Wallet, on_delete=models.PROTECT, related_name="+")
+    proposed_at = models.DateTimeField(auto_now_add=True)
+    decided_by = models.ForeignKey(Wallet, on_delete=models.PROTECT, null=True, related_name="+")
+    decided_at = models.DateTimeField(null=True)
+    transfer = models.OneToOneField(Transfer, on_delete=models.PROTECT, null=True)
+
+    class Meta:
+        permissions = [
+            ("propose_adjustment", "Can propose an adjustment of a player's credits"),
+            ("decide_adjustment", "Can approve or reject another operator's adjustment"),
+        ]
+        constraints = [
+            models.CheckConstraint(name="adjustment_moves_something", condition=~Q(amount=0)),
+            models.CheckConstraint(name="adjustment_has_a_reason", condition=~Q(reason="")),
+            models.CheckConstraint(
+                name="adjustment_approved_by_a_second_operator",
+                condition=Q(status="proposed", decided_by=None, transfer=None)
+                | Q(status="rejected", decided_by__isnull=False, transfer=None)
+                | (
+                    Q(status="approved", decided_by__isnull=False, transfer__isnull=False)
+                    & ~Q(decided_by=models.F("proposed_by"))
+                ),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.amount:+d} for {self.wallet}"

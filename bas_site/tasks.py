@@ -1,0 +1,11 @@
+"""Periodic work that spans the rooms."""
+
+from celery import shared_task
+
+from bas_site import audit
+
+
+@shared_task(soft_time_limit=3600, time_limit=3700)
+def run_audit() -> bool:
+    """Audit what was written since the last seal; whether it is green. Red is logged."""
+    return not audit.run_audit().broken
