@@ -5,7 +5,8 @@ secret: whoever reads along here could play on what they see.
 """
 
 import json
-from typing import Any
+import re
+from typing import Any, Literal
 
 from django.contrib import admin
 from django.db.models import Prefetch, Q, QuerySet
@@ -13,7 +14,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from unfold.utils import display_for_label
 
-from matches.models import Event, Match, Seat, Side
+from matches.models import Event, Match, Seat
 from wallets.admin_base import (
     ReadOnlyAdmin,
     ReadOnlyInline,
@@ -22,7 +23,6 @@ from wallets.admin_base import (
     by_uuid,
     cell,
     code,
-    list_of,
     moment,
     page_of,
     relate,
@@ -48,13 +48,15 @@ EVENT_COLOURS = {
 }
 # Said elsewhere on the page, or of use to a program only.
 LEFT_OUT = {"type", "match", "rulings", "salt", "secret_hash", "ruleset", "stake", "fee_bps"}
-ESCROW, RELEASE, STAKES = "match:{}", "release:{}", [f"stake:{{}}:{side}" for side in Side]
+# Keys in the ledger, as matches/settlement.py forms them.
+ESCROW = "match:{}"
+TRANSFERS = ("stake:{}:a", "stake:{}:b", "release:{}")
 
 
 def _players(match: Match) -> str:
     """Who plays whom, the winner marked."""
     return format_html_join(
-        " – ",
+        " vs ",
         '<a class="text-link code" href="{}" title="{}">{}…{}</a>{}',
         (
             (
@@ -77,6 +79,12 @@ def _said(event: Event) -> str:
         return " · ".join(f"{k}: {line(v) if isinstance(v, dict) else v}" for k, v in shown)
 
     return format_html('<span class="code">{}</span>', line(event.body))
+
+
+def _match_in(key: str) -> dict[str, Any] | Literal[False]:
+    """The list with the match that a key in the ledger names."""
+    named = re.match("(?:stake|release|match):([0-9a-f-]{36})", key)
+    return {"q": named[1]} if named else False
 
 
 def _json(field: str, head: str) -> Any:
@@ -194,8 +202,10 @@ relate(
 )
 relate(
     Match,
-    Account,
-    lambda match: {"key": ESCROW.format(match.pk), "asset__in": "credits"},
-    icon="lock",
-    name="escrow",
+    Transfer,
+    lambda match: {"key__in": ",".join(key.format(match.pk) for key in TRANSFERS)},
+    icon="swap_horiz",
 )
+relate(Match, Account, lambda m: {"q": ESCROW.format(m.pk)}, icon="lock", name="escrow account")
+for row in (Transfer, Account):
+    relate(row, Match, lambda r: _match_in(r.key), icon="swords", name="match")
