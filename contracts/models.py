@@ -32,8 +32,19 @@ class Chain(models.Model):
     sure that the chain still has that block.
     """
 
+    class Finality(models.TextChoices):
+        CONFIRMATIONS = "confirmations", "so many confirmations"
+        SAFE = "safe", "the node's safe block"
+        FINALIZED = "finalized", "the node's finalized block"
+
     id = models.BigIntegerField("chain id", primary_key=True, help_text="EIP-155")
     name = models.CharField(max_length=80)
+    finality = models.CharField(
+        max_length=13,
+        choices=Finality,
+        default=Finality.CONFIRMATIONS,
+        help_text="what makes a deposit count",
+    )
     confirmations = models.PositiveIntegerField(
         help_text="a deposit counts when its block and this many in all are on the chain"
     )
@@ -41,6 +52,9 @@ class Chain(models.Model):
     scanned_block = models.BigIntegerField("last scanned block")
     scanned_hash = HashField("its hash")
     head_block = models.BigIntegerField("newest block seen", default=0)
+    head_timestamp = models.DateTimeField("its time", null=True)
+    reorgs = models.PositiveIntegerField("reorganisations seen", default=0)
+    deepest_reorg = models.PositiveIntegerField(default=0, help_text="in blocks")
     block_range = models.PositiveIntegerField(
         help_text="blocks asked for at once; halved when a node refuses, and grown again"
     )
@@ -52,6 +66,25 @@ class Chain(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.pk})"
+
+
+class Node(models.Model):
+    """How a node of a chain has done. It is known by its place among the chain's RPC URLS: the URL
+    itself holds a key, and is kept in the settings alone."""
+
+    chain = models.ForeignKey(Chain, on_delete=models.CASCADE, related_name="nodes")
+    place = models.PositiveSmallIntegerField(help_text="counted from 1")
+    failures = models.JSONField(default=dict, help_text="how many there were, by cause")
+    failed_at = models.DateTimeField(null=True)
+    answered_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["chain", "place"], name="node_place_unique")
+        ]
+
+    def __str__(self) -> str:
+        return f"node {self.place} of {self.chain_id}"
 
 
 class Vault(models.Model):
