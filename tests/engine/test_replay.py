@@ -166,6 +166,15 @@ def test_an_influence_that_repeats_within_a_cycle_is_an_illegal_event(run):
     assert err == "events[7] (n 8): draw: sun is not among water, moon, earth\n"
 
 
+@pytest.mark.parametrize("nesting", ["[", '{"a":'])
+def test_a_document_that_is_nested_too_deeply_is_one_line(nesting):
+    # In a process of its own: hypothesis lifts the recursion limit of this one, which is what
+    # keeps the JSON parser from running out of stack.
+    done = run_process(nesting * 200_000)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr == b"not JSON that can be read: nested too deeply\n"
+
+
 # Documents that are wrong as a whole: nothing on standard output.
 
 
@@ -177,8 +186,6 @@ def test_an_influence_that_repeats_within_a_cycle_is_an_illegal_event(run):
         ("\x00", "not JSON"),
         (b"\xff\xfe\xff", "not JSON"),
         (b'{"ruleset": "\xe9"}', "not JSON"),
-        ("[" * 200_000, "nested too deeply"),
-        ('{"a":' * 200_000, "nested too deeply"),
         ("1" * 10_000, "not JSON that can be read"),
         ("NaN", "NaN is not a number"),
         ("[]", "must be a JSON object"),
