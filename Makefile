@@ -27,13 +27,20 @@ setup: $(SETUP) ## Install the Python and npm parts (every command below does it
 run: $(SETUP) ## Start the whole stack in the foreground; Ctrl-C stops it
 	@exec $(PY) -m bas_site.devstack run
 
+# The end-to-end tests share one stack, so they run in one process.
 test: $(SETUP) ## Run the tests on services of their own (TEST_WORKERS=2, ARGS="...")
-	@$(PY) -m pytest -p bas_site.devstack.pytest_plugin -n $(TEST_WORKERS) $(ARGS)
+ifeq ($(ARGS),)
+	@$(PY) -m pytest -n $(TEST_WORKERS) --ignore tests/e2e
+	@$(PY) -m pytest tests/e2e
+else
+	@$(PY) -m pytest -n $(TEST_WORKERS) $(ARGS)
+endif
 
 lint: $(SETUP) ## Check style, types, imports, migrations, and that generated files are current
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(PY) -m bas_site.devstack exec -- $(PY) -m mypy
+	@cd clients/python && ../../$(PY) -m mypy
 	@$(PY) -c 'from importlinter.cli import lint_imports_command as lint; lint()'
 	@npm run --silent check
 	@$(PY) -m bas_site.devstack exec -- $(PY) manage.py makemigrations --check --dry-run
