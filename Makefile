@@ -78,7 +78,7 @@ format: $(SETUP) ## Put the Python sources into the common format
 	@touch $@
 
 node_modules/.installed: package.json package-lock.json .npmrc
-	@node -e 'process.exit(process.versions.node.split(".")[0] < 20)' || { \
+	@node -e 'process.exit(Number(process.versions.node.split(".")[0] < 20))' || { \
 	  echo "Node 20 or later is needed (https://nodejs.org)." >&2; exit 1; }
 	npm ci
 	@touch $@
