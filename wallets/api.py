@@ -14,8 +14,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from wallets import selectors
-from wallets.login import issue_nonce, issue_token, verify_login
+from wallets.login import issue_nonce, issue_token, new_browser_secret, verify_login
 from wallets.models import BearerToken, Posting
+from wallets.pagination import NewestFirst
+from wallets.parsers import JsonParser
 from wallets.serializers import (
     CreditsSerializer,
     LoggedInSerializer,
@@ -26,6 +28,13 @@ from wallets.serializers import (
 )
 
 
+# Ties a nonce to the browser that asked for it. Not the session's cookie: another site can make a
+# browser ask for a nonce, and must not get it a new session in place of the one it has.
+LOGIN_COOKIE = "bas_login"
+LOGIN_COOKIE_PATH = "/api/v1/auth"
+NO_STORE = {"Cache-Control": "no-store"}
+
+
 class NonceView(APIView):
     """A challenge for one login."""
 
@@ -34,30 +43,38 @@ class NonceView(APIView):
 
     @extend_schema(request=None, responses=NonceSerializer, tags=["auth"])
     def post(self, request: Request) -> Response:
-        """Get a nonce, good for one login in this session (keep the cookie that comes with it)."""
-        if request.session.session_key is None:
-            request.session.create()
-        nonce = issue_nonce(session_key=request.session.session_key)
-        return Response(
-            NonceSerializer(
-                {
-                    "nonce": nonce.nonce,
-                    "expires_at": nonce.expires_at,
-                    "domain": urlsplit(settings.SITE_URL).netloc,
-                    "uri": settings.SITE_URL,
-                    "chain_id": settings.CHAIN_ID,
-                }
-            ).data
+        """Get a nonce, good for one login, together with the cookie that comes with it."""
+        # Kept if there is one, so that two tabs don't spoil each other's login.
+        browser_secret = request.COOKIES.get(LOGIN_COOKIE) or new_browser_secret()
+        nonce, expires_at = issue_nonce(browser_secret=browser_secret)
+        challenge = {
+            "nonce": nonce,
+            "expires_at": expires_at,
+            "domain": urlsplit(settings.SITE_URL).netloc,
+            "uri": settings.SITE_URL,
+            "chain_id": settings.CHAIN_ID,
+        }
+        response = Response(NonceSerializer(challenge).data, headers=NO_STORE)
+        response.set_cookie(
+            LOGIN_COOKIE,
+            browser_secret,
+            path=LOGIN_COOKIE_PATH,
+            max_age=settings.LOGIN_NONCE_SECONDS,
+            secure=settings.SESSION_COOKIE_SECURE,
+            httponly=True,
+            samesite="Strict",
         )
+        return response
 
 
 class LoginView(APIView):
     """Log in with a signed message."""
 
     permission_classes = [AllowAny]
-    # No session is looked at, so no CSRF token is asked for: the nonce, bound to the browser's
-    # session, keeps another site from logging somebody in.
+    # No session is looked at, so no CSRF token is asked for: the nonce's cookie, which is never
+    # sent from another site's page, keeps that site from logging somebody in.
     authentication_classes: list[type] = []
+    parser_classes = [JsonParser]
 
     @extend_schema(request=LoginSerializer, responses=LoggedInSerializer, tags=["auth"])
     def post(self, request: Request) -> Response:
@@ -67,16 +84,20 @@ class LoginView(APIView):
         wallet = verify_login(
             text=form.validated_data["message"],
             signature=form.validated_data["signature"],
-            session_key=request.session.session_key,
+            browser_secret=request.COOKIES.get(LOGIN_COOKIE, ""),
         )
         answer: dict[str, object] = {"wallet": wallet}
         if name := form.validated_data.get("token_name"):
             answer["token"], token = issue_token(wallet=wallet, name=name)
             answer["token_expires_at"] = token.expires_at
         else:
+            # Whatever session the browser came with, its key may be known to somebody else.
+            request.session.flush()
             login(request._request, wallet)
             get_token(request._request)
-        return Response(LoggedInSerializer(answer).data)
+        response = Response(LoggedInSerializer(answer).data, headers=NO_STORE)
+        response.delete_cookie(LOGIN_COOKIE, path=LOGIN_COOKIE_PATH, samesite="Strict")
+        return response
 
 
 class LogoutView(APIView):
@@ -98,7 +119,8 @@ class MeView(APIView):
     @extend_schema(responses=WalletSerializer, tags=["auth"])
     def get(self, request: Request) -> Response:
         """The wallet that this request comes from."""
-        get_token(request._request)
+        if not request.auth:  # a browser: it gets the CSRF token that its writes need
+            get_token(request._request)
         return Response(WalletSerializer(request.user).data)
 
 
@@ -111,11 +133,18 @@ class CreditsView(APIView):
         return Response(CreditsSerializer(selectors.credits_of(request.user)).data)
 
 
+class NewestPostings(NewestFirst):
+    """By the account's own count of its postings, which its index is ordered by."""
+
+    ordering = "-version"
+
+
 @extend_schema(tags=["credits"])
 class StatementView(ListAPIView):
     """Every change of the available credits, newest first, with the balance it left."""
 
     serializer_class = PostingSerializer
+    pagination_class = NewestPostings
     queryset = Posting.objects.none()
 
     def get_queryset(self):

@@ -45,5 +45,9 @@ class IsPlayer(BasePermission):
     """Players only: an operator has no address, hence no credits to play with."""
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
-        """Whether the request comes from a wallet with an address."""
+        """Whether the request comes from a wallet with an address.
+
+        What a player is told is that player's own, so it also tells every cache to keep nothing.
+        """
+        view.headers["Cache-Control"] = "no-store"
         return bool(getattr(request.user, "address", None))

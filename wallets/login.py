@@ -1,16 +1,20 @@
-"""Logging in: a wallet signs an EIP-4361 message over a nonce that this browser session was given.
+"""Logging in: a wallet signs an EIP-4361 message over a nonce that this browser was given.
 
 Browsers get a session, programs a bearer token. Everything that the message is checked against
 comes from the settings and the server's clock, never from the request's headers.
+
+A nonce carries its own expiry and proof, so handing one out writes nothing: callers that nobody
+knows can't fill the database. Only a nonce that was logged in with leaves a row, until it expires.
 """
 
 import hashlib
 import secrets
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare, salted_hmac
 
 from wallets import siwe
 from wallets.accounts import wallet_for
@@ -18,18 +22,26 @@ from wallets.db import in_transaction
 from wallets.errors import Forbidden, LoginFailed
 from wallets.models import BearerToken, LoginNonce, Wallet
 
+# A nonce is when it expires (seconds since 1970), something random, and their proof; all in hex.
+EXPIRY_LENGTH, RANDOM_LENGTH, PROOF_LENGTH = 8, 8, 32
 
-def issue_nonce(*, session_key: str) -> LoginNonce:
-    """A fresh challenge, good for one login in this session within LOGIN_NONCE_SECONDS."""
-    return LoginNonce.objects.create(
-        nonce=secrets.token_hex(16),
-        session_key=session_key,
-        expires_at=timezone.now() + timedelta(seconds=settings.LOGIN_NONCE_SECONDS),
+
+def new_browser_secret() -> str:
+    """What a browser keeps in a cookie, so that a nonce works in no other browser."""
+    return secrets.token_hex(32)
+
+
+def issue_nonce(*, browser_secret: str) -> tuple[str, datetime]:
+    """A challenge, good for one login by this browser, and when it expires."""
+    expires_at = timezone.now().replace(microsecond=0) + timedelta(
+        seconds=settings.LOGIN_NONCE_SECONDS
     )
+    claim = f"{int(expires_at.timestamp()):08x}{secrets.token_hex(RANDOM_LENGTH // 2)}"
+    return claim + _proof(claim, browser_secret), expires_at
 
 
-def verify_login(*, text: str, signature: str, session_key: str | None) -> Wallet:
-    """Check a signed message and return its wallet; the nonce is used up, whatever comes of it.
+def verify_login(*, text: str, signature: str, browser_secret: str) -> Wallet:
+    """Check a signed message, use its nonce up, and return its wallet.
 
     Raises LoginFailed, with the failed check as `reason_code`, and Forbidden for a wallet that an
     operator has shut out.
@@ -37,7 +49,8 @@ def verify_login(*, text: str, signature: str, session_key: str | None) -> Walle
     now = timezone.now()
     try:
         message = siwe.parse(text)
-        if not _spend_nonce(message.nonce, session_key, now):
+        expires_at = _read_nonce(message.nonce, browser_secret)
+        if expires_at is None or expires_at <= now:
             raise siwe.SiweError("wrong_nonce")
         siwe.check(
             message,
@@ -51,6 +64,9 @@ def verify_login(*, text: str, signature: str, session_key: str | None) -> Walle
             max_age=timedelta(seconds=settings.LOGIN_NONCE_SECONDS),
         )
         siwe.verify_signature(text, signature, message.address)
+        # Last, so that only who holds a key can make a row.
+        if not _spend(message.nonce, browser_secret, expires_at):
+            raise siwe.SiweError("wrong_nonce")
     except siwe.SiweError as error:
         raise LoginFailed(error.reason, reason_code=error.code) from error
     wallet = wallet_for(message.address)
@@ -59,12 +75,30 @@ def verify_login(*, text: str, signature: str, session_key: str | None) -> Walle
     return wallet
 
 
-def _spend_nonce(nonce: str, session_key: str | None, now: datetime) -> bool:
-    """Use a nonce up: of any number of logins with it, one deletes the row."""
-    deleted, _ = LoginNonce.objects.filter(
-        nonce=nonce, session_key=session_key or "", expires_at__gt=now
-    ).delete()
-    return deleted == 1
+def _proof(claim: str, browser_secret: str) -> str:
+    mac = salted_hmac("wallets.login", f"{claim}{browser_secret}", algorithm="sha256")
+    return mac.hexdigest()[:PROOF_LENGTH]
+
+
+def _read_nonce(nonce: str, browser_secret: str) -> datetime | None:
+    """When a nonce of ours expires; None for any other, also one given to another browser."""
+    claim, proof = nonce[:-PROOF_LENGTH], nonce[-PROOF_LENGTH:]
+    if not (browser_secret and constant_time_compare(proof, _proof(claim, browser_secret))):
+        return None
+    return datetime.fromtimestamp(int(claim[:EXPIRY_LENGTH], 16), UTC)
+
+
+def _spend(nonce: str, browser_secret: str, expires_at: datetime) -> bool:
+    """Use a nonce up: of any number of logins with it, one makes the row."""
+    _, first = LoginNonce.objects.get_or_create(
+        nonce=_fingerprint(nonce, 32),
+        defaults={"session_key": _fingerprint(browser_secret, 40), "expires_at": expires_at},
+    )
+    return first
+
+
+def _fingerprint(text: str, length: int) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:length]
 
 
 @in_transaction

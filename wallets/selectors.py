@@ -25,7 +25,8 @@ def credits_of(wallet: Wallet) -> dict[str, int]:
 def statement(wallet: Wallet) -> QuerySet[Posting]:
     """A player's postings, each with the balance it left."""
     return (
-        Posting.objects.filter(account=ledger.player_account(wallet))
+        # Said to the planner: only postings with a version are in the index.
+        Posting.objects.filter(account=ledger.player_account(wallet), version__isnull=False)
         .select_related("transfer")
         .annotate(kind=F("transfer__kind"), created_at=F("transfer__created_at"))
     )

@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from wallets.models import BearerToken, Posting, Transfer, Wallet
+from wallets.models import Posting, Transfer, Wallet
 from wallets.siwe import MAX_LENGTH
 
 
@@ -47,14 +47,6 @@ class LoggedInSerializer(serializers.Serializer):
         required=False, help_text="shown this once; send it as `Authorization: Bearer …`"
     )
     token_expires_at = serializers.DateTimeField(required=False)
-
-
-class TokenSerializer(serializers.ModelSerializer):
-    """A bearer token, without its text."""
-
-    class Meta:
-        model = BearerToken
-        fields = ["id", "name", "created_at", "expires_at"]
 
 
 class CreditsSerializer(serializers.Serializer):
