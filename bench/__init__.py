@@ -1,0 +1,1 @@
+"""How fast things are, as ratios to baselines that are measured in the same run."""
