@@ -1,8 +1,8 @@
 """`Idempotency-Key` on HTTP writes that cost credits.
 
 The answer is stored in the transaction of the write, in one row unique on wallet and key: a repeat
-gets the stored answer, the key with another request is an error, and a request that failed leaves
-no row, so it may be tried again with the same key.
+gets the stored answer, byte for byte; the key with another request is an error; and a request that
+failed leaves no row, so it may be tried again with the same key.
 """
 
 import hashlib
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.db import connection
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -50,7 +51,7 @@ def _run(
         json.dumps([request.method, request.path, request.data], sort_keys=True).encode()
     ).digest()
     # Held to the end of the transaction: a repeat that comes while the first one still runs waits
-    # here, and then finds its answer.
+    # here (no longer than `lock_timeout`), and then finds its answer.
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{request.user.pk}:{key}"]
@@ -59,9 +60,11 @@ def _run(
     if stored is not None:
         if bytes(stored.request_hash) != request_hash:
             raise IdempotencyConflict
-        return stored.status, stored.body
+        return stored.status, json.loads(stored.body)
     status, body = write()
+    # As text: JSONB would give the fields back in an order of its own.
+    text = JSONRenderer().render(body).decode()
     IdempotencyKey.objects.create(
-        wallet_id=request.user.pk, key=key, request_hash=request_hash, status=status, body=body
+        wallet_id=request.user.pk, key=key, request_hash=request_hash, status=status, body=text
     )
-    return status, body
+    return status, json.loads(text)
