@@ -7,7 +7,12 @@ from django.core.cache import cache
 from django.db import connection
 from django.http import HttpRequest, JsonResponse
 
+from bas_site.celery import app
+
 log = structlog.get_logger(__name__)
+# A probe waits a second or so; an answer after that is none.
+SECONDS = 2
+NO_STORE = {"Cache-Control": "no-store"}
 
 
 def _database() -> None:
@@ -15,16 +20,25 @@ def _database() -> None:
         cursor.execute("SELECT 1")
 
 
-def _broker() -> None:
+def _cache() -> None:
     cache.get("readyz")
 
 
-CHECKS: dict[str, Callable[[], None]] = {"database": _database, "broker": _broker}
+def _broker() -> None:
+    with app.connection_for_write(connect_timeout=SECONDS) as broker:
+        broker.ensure_connection(max_retries=1, interval_start=0, timeout=SECONDS)
+
+
+CHECKS: dict[str, Callable[[], None]] = {
+    "database": _database,
+    "cache": _cache,
+    "broker": _broker,
+}
 
 
 def healthz(_request: HttpRequest) -> JsonResponse:
     """The process lives; nothing else is looked at, so that a sick database restarts no server."""
-    return JsonResponse({"status": "ok"})
+    return JsonResponse({"status": "ok"}, headers=NO_STORE)
 
 
 def readyz(_request: HttpRequest) -> JsonResponse:
@@ -33,13 +47,15 @@ def readyz(_request: HttpRequest) -> JsonResponse:
     return JsonResponse(
         {name: "ok" if passed else "failed" for name, passed in results.items()},
         status=200 if all(results.values()) else 503,
+        headers=NO_STORE,
     )
 
 
 def _passes(name: str, check: Callable[[], None]) -> bool:
     try:
         check()
-    except Exception:
-        log.exception("not ready", check=name)
+    except Exception as error:
+        # Without its trace: a probe asks every few seconds, for as long as the outage lasts.
+        log.error("not ready", check=name, error=type(error).__name__, reason=str(error))
         return False
     return True

@@ -13,11 +13,14 @@ SECRETS = frozenset(
         "choice",
         "commitment",
         "cookie",
+        "cookies",
+        "invitation",
         "password",
         "private_key",
         "salt",
         "secret",
         "server_secret",
+        "session_key",
         "signature",
         "token",
     }
@@ -25,7 +28,7 @@ SECRETS = frozenset(
 
 
 def _hide_secrets(_logger: Any, _method: str, event: dict[str, Any]) -> dict[str, Any]:
-    return {key: "[hidden]" if key in SECRETS else value for key, value in event.items()}
+    return {key: "[hidden]" if key.lower() in SECRETS else value for key, value in event.items()}
 
 
 def configure(options: dict[str, Any]) -> None:
@@ -41,7 +44,12 @@ def configure(options: dict[str, Any]) -> None:
     renderer = (
         [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
         if options["json"]
-        else [structlog.dev.ConsoleRenderer(colors=False)]
+        # Not its own way with exceptions, which prints the local variables of every frame.
+        else [
+            structlog.dev.ConsoleRenderer(
+                colors=False, exception_formatter=structlog.dev.plain_traceback
+            )
+        ]
     )
     logging.config.dictConfig(
         {
