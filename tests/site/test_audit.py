@@ -1,6 +1,7 @@
 """The audit is green where all is well, and red, with the rows, for each thing that can be off."""
 
 import io
+import logging
 from contextlib import contextmanager
 
 import pytest
@@ -9,11 +10,12 @@ from django.db import connection, transaction
 from django.utils import timezone
 from eth_utils.address import to_checksum_address
 
+from bas_site.tasks import run_audit as run_audit_task
 from contracts.models import NATIVE, Chain, Deposit, Token, Vault
 from matches import battle, lobby
 from tests.wallets.ledger_helpers import new_wallet, refused
 from wallets import ledger
-from wallets.models import Account, Posting, Transfer
+from wallets.models import Account, AuditRun, Posting, Transfer
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -234,3 +236,37 @@ def test_a_node_that_can_not_be_asked_turns_it_red_without_its_address(world, se
     assert verdict == "red"
     assert "not known" in printed
     assert "key-of-mine" not in printed
+
+
+def metric(client, name):
+    """A figure of /metrics, or None if it is not served."""
+    lines = client.get("/metrics").content.decode().splitlines()
+    return next((float(line.split()[1]) for line in lines if line.startswith(f"{name} ")), None)
+
+
+def test_each_run_is_kept_and_its_result_is_in_the_metrics(world, client):
+    assert metric(client, "bas_audit_broken_checks") is None
+    assert run_audit_task() is True
+    assert metric(client, "bas_audit_broken_checks") == 0
+    ledger.mint(wallet=world["ann"], credits_=1, key="forged")
+    assert run_audit_task() is False
+    assert metric(client, "bas_audit_broken_checks") >= 1
+    run = AuditRun.objects.latest("started_at")
+    assert (run.whole, run.broken) == (False, sum(bool(f["off"]) for f in run.findings))
+    assert metric(client, "bas_audit_finished_timestamp_seconds") == pytest.approx(
+        run.finished_at.timestamp()
+    )
+
+
+def test_a_red_audit_is_an_error_in_the_log_with_the_rows(world, caplog):
+    ledger.mint(wallet=world["ann"], credits_=1, key="forged")
+    with caplog.at_level(logging.ERROR):
+        run_audit_task()
+    assert "the audit is red" in caplog.text
+    assert "forged" in caplog.text
+
+
+def test_a_green_audit_logs_no_error(world, caplog):
+    with caplog.at_level(logging.ERROR):
+        run_audit_task()
+    assert not caplog.records
