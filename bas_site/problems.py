@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import structlog
-from django.core.exceptions import PermissionDenied
-from django.db import DatabaseError, OperationalError
+from django.conf import settings
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, JsonResponse
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -29,6 +30,12 @@ FRAMEWORK_CODES: Mapping[type[Exception], tuple[str, str]] = {
     exceptions.NotFound: ("not_found", "There is no such thing"),
     exceptions.Throttled: ("throttled", "Too many requests"),
 }
+# Codes that stand in no class of their own, with their titles.
+CSRF_FAILED = ("csrf_failed", "The CSRF token is missing or wrong")
+TOO_LARGE = ("too_large", "The request is too large")
+TRY_AGAIN = ("try_again", "The database did not answer")
+SERVER_ERROR = ("server_error", "Something broke on our side; it has been logged")
+OTHER_CODES = (CSRF_FAILED, TOO_LARGE, TRY_AGAIN, SERVER_ERROR)
 
 
 def problem(status: int, code: str, title: str, detail: str = "", **extra: Any) -> dict[str, Any]:
@@ -46,18 +53,24 @@ def problem(status: int, code: str, title: str, detail: str = "", **extra: Any) 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """Turn an exception of an API view into a problem response; None lets Django answer 500."""
     headers: dict[str, str] = {}
-    if isinstance(error, Problem):
-        if error.status >= 500:
-            log.error("problem", code=error.code, detail=error.detail, exc_info=error)
+    if isinstance(error, Problem) and error.status >= 500:
+        # Our mistake: its details are for the log.
+        log.error("problem", code=error.code, detail=error.detail, exc_info=error)
+        body = problem(error.status, error.code, error.title)
+    elif isinstance(error, Problem):
         body = problem(error.status, error.code, error.title, error.detail, **error.extra)
-    elif isinstance(error, OperationalError):
+    elif isinstance(error, RequestDataTooBig):
+        limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        body = problem(413, *TOO_LARGE, f"A body has at most {limit} bytes.")
+    elif isinstance(error, RecursionError):
+        log.warning("nested too deeply", exc_info=error)
+        body = problem(400, "malformed", "The request can't be read", "It is nested too deeply.")
+    elif isinstance(error, OperationalError | InterfaceError):
         # A time-out, a lost connection, a deadlock that outlived its retries: not the caller's
         # fault, nothing was written, and the same request may be sent again.
         log.error("database unavailable", exc_info=error)
         headers["Retry-After"] = "1"
-        body = problem(503, "try_again", "The database did not answer", "Send the request again.")
-    elif isinstance(error, DatabaseError):
-        return None
+        body = problem(503, *TRY_AGAIN, "Send the request again.")
     else:
         if isinstance(error, Http404):
             error = exceptions.NotFound()
@@ -70,6 +83,8 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
             headers["WWW-Authenticate"] = challenge
         if wait := getattr(error, "wait", None):
             headers["Retry-After"] = str(int(wait) + 1)
+    if body["status"] == 401:  # RFC 9110 asks for it, also of a login that was refused
+        headers.setdefault("WWW-Authenticate", "Bearer")
     set_rollback()
     return Response(body, status=body["status"], headers=headers, content_type=CONTENT_TYPE)
 
@@ -87,6 +102,9 @@ def _framework_problem(error: exceptions.APIException) -> dict[str, Any]:
             "See `errors` for each field.",
             errors=_field_errors(error.detail),
         )
+    # The framework says in words only which kind of refusal this is.
+    if str(error.detail).startswith("CSRF Failed"):
+        code, title = CSRF_FAILED
     return problem(error.status_code, code, title, str(error.detail))
 
 
@@ -108,7 +126,9 @@ def _field_errors(detail: Any, pointer: str = "") -> list[dict[str, str]]:
                 inner, f"{pointer}/{index}" if isinstance(inner, Mapping | list) else pointer
             )
         ]
-    return [{"pointer": pointer, "code": getattr(detail, "code", "invalid"), "detail": str(detail)}]
+    # It may quote the caller, whose JSON may hold half of a character that UTF-8 can't write.
+    text = str(detail).encode(errors="replace").decode()
+    return [{"pointer": pointer, "code": getattr(detail, "code", "invalid"), "detail": text}]
 
 
 def _page(status: int, code: str, title: str) -> Any:
@@ -122,10 +142,10 @@ def _page(status: int, code: str, title: str) -> Any:
 bad_request = _page(400, "malformed", "The request can't be read")
 forbidden = _page(403, "forbidden", "That is not allowed")
 not_found = _page(404, "not_found", "There is no such thing")
-server_error = _page(500, "server_error", "Something broke on our side; it has been logged")
+server_error = _page(500, *SERVER_ERROR)
 
 
 def csrf_failure(_request: HttpRequest, reason: str = "") -> JsonResponse:
     """Answer a request whose CSRF token is missing or wrong."""
-    body = problem(403, "csrf_failed", "The CSRF token is missing or wrong", reason)
+    body = problem(403, *CSRF_FAILED, reason)
     return JsonResponse(body, status=403, content_type=CONTENT_TYPE)

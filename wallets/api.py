@@ -27,7 +27,6 @@ from wallets.serializers import (
     WalletSerializer,
 )
 
-
 # Ties a nonce to the browser that asked for it. Not the session's cookie: another site can make a
 # browser ask for a nonce, and must not get it a new session in place of the one it has.
 LOGIN_COOKIE = "bas_login"
