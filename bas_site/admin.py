@@ -22,6 +22,7 @@ from wallets import ledger
 from wallets.admin_base import grouped, list_of, page_of
 from wallets.models import Account, Asset, BearerToken, Posting, Transfer, Wallet
 
+admin.site.index_title = "At a glance"
 OPERATORS = {"is_staff__exact": 1}
 # Group, entries: title, icon, model, filter of its list.
 SIDEBAR: tuple[tuple[str, tuple[tuple[str, str, type[Model], dict[str, Any]], ...]], ...] = (
@@ -96,7 +97,8 @@ def _is_open(request: HttpRequest, model: type[Model], query: dict[str, Any]) ->
     """Whether the page belongs to this list; players and operators are two lists of one model."""
     if not request.path.startswith(list_of(model)):
         return False
-    of_operators = "is_staff__exact=1" in unquote(request.META["QUERY_STRING"])
+    query_string = unquote(request.META["QUERY_STRING"])
+    of_operators = "is_staff__exact=1" in query_string or request.path.endswith("/add/")
     return model is not Wallet or of_operators == (query == OPERATORS)
 
 

@@ -8,6 +8,8 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
 from contracts.models import Block, Chain, Deposit, Token, Vault
 from wallets.admin_base import (
+    ADDRESS,
+    HASH,
     ConsoleAdmin,
     ReadOnlyAdmin,
     ReadOnlyInline,
@@ -41,11 +43,16 @@ def chain_status(chain: Chain) -> str:
 
 
 def _coins(amount_: int, token: Token) -> str:
-    """An amount in the token's smallest unit, and beside it in whole tokens."""
+    """An amount in whole tokens."""
+    coins = in_coins(amount_, token.decimals)
+    return format_html('<span class="amount">{} {}</span>', coins, token.symbol)
+
+
+def _coins_and_units(amount_: int, token: Token) -> str:
+    """An amount in whole tokens, and beside it in the token's smallest unit."""
     return format_html(
-        '<span class="amount">{} {}</span> <span class="amount text-font-subtle-light">= {}</span>',
-        in_coins(amount_, token.decimals),
-        token.symbol,
+        '{} <span class="amount text-font-subtle-light">= {}</span>',
+        _coins(amount_, token),
         grouped(amount_),
     )
 
@@ -119,7 +126,7 @@ class TokenInline(ReadOnlyInline):
         "symbol",
         code("address", "Address"),
         "decimals",
-        cell(lambda token: _coins(token.credit_price, token), "Price of a credit"),
+        cell(lambda token: _coins_and_units(token.credit_price, token), "Price of a credit"),
     )
 
 
@@ -151,10 +158,10 @@ class TokenAdmin(ReadOnlyAdmin):
     list_select_related = ("vault",)
     list_display = (
         "symbol",
-        code("address", "Address", short=True),
-        to("vault", "Vault", short=True),
+        code("address", "Address", keep=ADDRESS),
+        to("vault", "Vault", keep=ADDRESS),
         "decimals",
-        cell(lambda token: _coins(token.credit_price, token), "Price of a credit"),
+        cell(lambda token: _coins_and_units(token.credit_price, token), "Price of a credit"),
     )
     fieldsets = (
         (
@@ -165,7 +172,10 @@ class TokenAdmin(ReadOnlyAdmin):
                     code("address", "Address"),
                     to("vault", "Vault"),
                     "decimals",
-                    cell(lambda token: _coins(token.credit_price, token), "Price of a credit"),
+                    cell(
+                        lambda token: _coins_and_units(token.credit_price, token),
+                        "Price of a credit",
+                    ),
                 )
             },
         ),
@@ -199,13 +209,13 @@ class DepositAdmin(ReadOnlyAdmin):
     linked_by = ("wallet", "vault", "transfer")
     list_select_related = ("wallet", "token", "vault__chain", "transfer")
     list_display = (
-        "number",
+        amount("number", "No."),
         status("status", "Status", DEPOSIT_COLOURS),
-        to("wallet", "Wallet", short=True),
+        to("wallet", "Wallet", keep=ADDRESS),
         amount("credits", "Credits"),
-        cell(lambda d: f"{in_coins(d.amount, d.token.decimals)} {d.token.symbol}", "Paid"),
-        code("tx_hash", "Transaction", short=True),
-        cell(_confirmations, "Confirmations"),
+        cell(lambda deposit: _coins(deposit.amount, deposit.token), "Paid"),
+        code("tx_hash", "Transaction", keep=HASH),
+        cell(_confirmations, "Confirmed by"),
         moment("seen_at", "Seen"),
     )
     fieldsets = (
@@ -217,7 +227,7 @@ class DepositAdmin(ReadOnlyAdmin):
                     cell(_confirmations, "Confirmations"),
                     to("wallet", "Wallet"),
                     amount("credits", "Credits"),
-                    cell(lambda deposit: _coins(deposit.amount, deposit.token), "Paid"),
+                    cell(lambda deposit: _coins_and_units(deposit.amount, deposit.token), "Paid"),
                     to("transfer", "Transfer"),
                     moment("seen_at", "Seen"),
                     moment("credited_at", "Credited"),

@@ -16,15 +16,19 @@ from unfold.utils import display_for_label
 
 from matches.models import Event, Match, Seat
 from wallets.admin_base import (
+    ADDRESS,
+    HASH,
     ReadOnlyAdmin,
     ReadOnlyInline,
     amount,
     by_address,
     by_uuid,
     cell,
+    clipped,
     code,
     moment,
     page_of,
+    plain,
     relate,
     status,
     to,
@@ -47,7 +51,9 @@ EVENT_COLOURS = {
     "resign": "danger",
 }
 # Said elsewhere on the page, or of use to a program only.
-LEFT_OUT = {"type", "match", "rulings", "salt", "secret_hash", "ruleset", "stake", "fee_bps"}
+LEFT_OUT = frozenset(
+    ("type", "match", "ruleset", "rulings", "stake", "fee_bps", "secret_hash", "commitment", "salt")
+)
 # Keys in the ledger, as matches/settlement.py forms them.
 ESCROW = "match:{}"
 TRANSFERS = ("stake:{}:a", "stake:{}:b", "release:{}")
@@ -55,30 +61,34 @@ TRANSFERS = ("stake:{}:a", "stake:{}:b", "release:{}")
 
 def _players(match: Match) -> str:
     """Who plays whom, the winner marked."""
+    seats = list(match.seats.all())
     return format_html_join(
-        " vs ",
-        '<a class="text-link code" href="{}" title="{}">{}…{}</a>{}',
+        " ",
+        '<span class="clipped"><a class="text-link code" href="{}" title="{}">{}</a>{}{}</span>',
         (
             (
                 page_of(seat.wallet),
                 seat.wallet,
-                str(seat.wallet)[:6],
-                str(seat.wallet)[-4:],
+                clipped(str(seat.wallet), ADDRESS),
                 " ★" if seat.side == match.winner else "",
+                "" if seat == seats[-1] else " vs",
             )
-            for seat in match.seats.all()
+            for seat in seats
         ),
     )
 
 
 def _said(event: Event) -> str:
-    """An event's body in a line."""
+    """An event's body in a line, the movement first."""
 
-    def line(body: dict[str, Any]) -> str:
-        shown = ((k, v) for k, v in body.items() if k not in LEFT_OUT and v is not None)
-        return " · ".join(f"{k}: {line(v) if isinstance(v, dict) else v}" for k, v in shown)
+    def text(value: Any) -> str:
+        if isinstance(value, dict):
+            return " + ".join(str(v) for k, v in value.items() if v and k not in LEFT_OUT)
+        return "nothing" if value is None else str(value)
 
-    return format_html('<span class="code">{}</span>', line(event.body))
+    shown = {k: text(v) for k, v in event.body.items() if k not in LEFT_OUT}
+    line = " · ".join(f"{k} {shown[k]}" for k in sorted(shown, key=lambda k: k != "movement"))
+    return format_html('<span class="code">{}</span>', line)
 
 
 def _match_in(key: str) -> dict[str, Any] | Literal[False]:
@@ -119,7 +129,7 @@ class EventInline(ReadOnlyInline):
         amount("n", "No."),
         cell(lambda e: display_for_label(e.body["type"], "-", EVENT_COLOURS), "What"),
         cell(_said, "In detail"),
-        code("chain_hash", "Hash of the chain", short=True),
+        code("chain_hash", "Hash of the chain", keep=HASH),
         moment("created_at", "When"),
     )
 
@@ -137,7 +147,7 @@ class MatchAdmin(ReadOnlyAdmin):
     linked_by = ("seats__wallet", "id")
     ordering = ("-created_at",)
     list_display = (
-        cell(lambda match: str(match.pk)[:8] + "…", "Match"),
+        code("id", "Match", keep=(8, 4)),
         status("status", "Status", MATCH_COLOURS),
         cell(_players, "Players"),
         amount("stake", "Stake"),
@@ -153,8 +163,8 @@ class MatchAdmin(ReadOnlyAdmin):
                     code("id", "Match"),
                     status("status", "Status", MATCH_COLOURS),
                     cell(lambda m: f"ape {m.winner.upper()}" if m.winner else None, "Winner"),
-                    "ended_by",
-                    "stage",
+                    plain("ended_by", "Ended by"),
+                    plain("stage", "Stage"),
                     moment("deadline", "Deadline"),
                 )
             },

@@ -1,5 +1,6 @@
 """The console's pages on players, operators, and the ledger."""
 
+from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -17,6 +18,8 @@ from unfold.utils import display_for_label
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from wallets.admin_base import (
+    ADDRESS,
+    KEY,
     ConsoleAdmin,
     ReadOnlyAdmin,
     ReadOnlyInline,
@@ -73,6 +76,7 @@ class GrantsPermissions(ConsoleAdmin):
     ) -> forms.ModelMultipleChoiceField:
         """Tick boxes, and no permission that no page asks for."""
         kwargs["widget"] = UnfoldAdminCheckboxSelectMultipleWidget()
+        kwargs["help_text"] = ""
         if db_field.related_model is Permission:
             codenames = [
                 f"{grant}_{model._meta.model_name}"
@@ -84,6 +88,13 @@ class GrantsPermissions(ConsoleAdmin):
                 "queryset": Permission.objects.filter(codename__in=codenames).order_by("name"),
             }
         return super().formfield_for_manytomany(db_field, request, **kwargs)
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Without a menu for making groups beside the boxes: it would be wide of them."""
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if isinstance(db_field, ManyToManyField):
+            field.widget.can_add_related = False
+        return field
 
 
 class OperatorForm(UserCreationForm):
@@ -172,7 +183,6 @@ class WalletAdmin(GrantsPermissions, UserAdmin):
             None,
             {
                 "fields": ("username", "password1", "password2"),
-                "description": "What the operator may do is set on the next page.",
             },
         ),
     )
@@ -291,9 +301,9 @@ class PostingInline(ReadOnlyInline):
     related = ("account__asset", "account__wallet")
     ordering = ("pk",)
     fields = (
-        to("account", "Account"),
+        to("account", "Account", text=attrgetter("key"), keep=KEY),
         status("account.kind", "Kind", ACCOUNT_COLOURS),
-        to("account.wallet", "Wallet", short=True),
+        to("account.wallet", "Wallet", keep=ADDRESS),
         amount("amount", "Amount", signed=True),
         amount("previous_balance", "Balance before"),
         amount("balance", "Balance after"),
@@ -308,7 +318,7 @@ class TransferAdmin(ReadOnlyAdmin):
     list_filter = ("kind",)
     linked_by = ("key", "reverses")
     list_display = (
-        "key",
+        code("key", "Key", keep=(48, 8)),
         status("kind", "Kind", TRANSFER_COLOURS),
         cell(lambda transfer: transfer.memo[:80], "Memo"),
         moment("created_at", "Posted"),
@@ -319,7 +329,7 @@ class TransferAdmin(ReadOnlyAdmin):
             None,
             {
                 "fields": (
-                    "key",
+                    code("key", "Key"),
                     status("kind", "Kind", TRANSFER_COLOURS),
                     moment("created_at", "Posted"),
                     "memo",
@@ -347,11 +357,11 @@ class PostingAdmin(ReadOnlyAdmin):
     list_display = (
         "id",
         moment("transfer.created_at", "Posted"),
-        to("account", "Account", text=lambda account: account.key, short=True),
+        to("account", "Account", text=attrgetter("key"), keep=KEY),
         status("transfer.kind", "Kind", TRANSFER_COLOURS),
         amount("amount", "Amount", signed=True),
         amount("balance", "Balance after"),
-        to("transfer", "Transfer", short=True),
+        to("transfer", "Transfer", keep=KEY),
     )
     fieldsets = (
         (
@@ -386,11 +396,11 @@ class AccountAdmin(ReadOnlyAdmin):
     linked_by = ("wallet", "key")
     list_select_related = ("wallet", "asset")
     list_display = (
-        "key",
+        code("key", "Key", keep=KEY),
         status("kind", "Kind", ACCOUNT_COLOURS),
-        to("wallet", "Wallet", short=True),
+        to("wallet", "Wallet", keep=ADDRESS),
         amount("now", "Balance"),
-        "asset_id",
+        plain("asset_id", "Asset"),
         moment("created_at", "Opened"),
     )
     fieldsets = (
@@ -398,7 +408,7 @@ class AccountAdmin(ReadOnlyAdmin):
             None,
             {
                 "fields": (
-                    "key",
+                    code("key", "Key"),
                     status("kind", "Kind", ACCOUNT_COLOURS),
                     to("wallet", "Wallet"),
                     amount("now", "Balance"),

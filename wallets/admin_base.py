@@ -28,10 +28,12 @@ from eth_utils.address import to_checksum_address
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import display
 from unfold.utils import display_for_label
+from unfold.views import ChangeList
 
 Show = Callable[[Any], Any]
 
 # --- Cells ------------------------------------------------------------------------------------
+ADDRESS, HASH, KEY = (6, 4), (6, 4), (14, 6)  # characters to keep of each in a list
 THIN_SPACE = "\u202f"  # narrow, and no line breaks at it
 
 
@@ -51,7 +53,8 @@ def in_coins(amount: int, decimals: int) -> str:
 def cell(show: Show, head: str) -> Show:
     """A column of a list, or a line of a page."""
     named = display(show, description=head)
-    named.__name__ = slugify(head).replace("-", "_")
+    # Not the name of a field, whose help text would come with it.
+    named.__name__ = f"cell_{slugify(head).replace('-', '_')}"
     return named
 
 
@@ -84,12 +87,22 @@ def amount(path: str, head: str, *, signed: bool = False) -> Show:
     return cell(_value(path, show), head)
 
 
-def code(path: str, head: str, *, short: bool = False) -> Show:
-    """A hash or an address; `short` leaves out its middle, which stays to be read and copied."""
+def clipped(text: str, keep: tuple[int, int] | None) -> str:
+    """A long text without its middle, by characters to keep at its start and its end."""
+    start, end = keep or (len(text), 0)
+    return f"{text[:start]}…{text[-end:]}" if len(text) > start + end + 1 else text
 
-    def show(text: str) -> str:
-        seen = f"{text[:10]}…{text[-6:]}" if short and len(text) > 20 else text
-        return format_html('<span class="code" title="{}">{}</span>', text, seen) if text else ""
+
+def code(path: str, head: str, *, keep: tuple[int, int] | None = None) -> Show:
+    """A hash, an address or a key; the whole of it is there to be read by pointing at it."""
+
+    def show(text: Any) -> str:
+        return text and format_html(
+            '<span class="code{}" title="{}">{}</span>',
+            " clipped" if keep else "",
+            text,
+            clipped(str(text), keep),
+        )
 
     return cell(_value(path, show), head)
 
@@ -117,15 +130,18 @@ def status(path: str, head: str, colours: dict[Any, str]) -> Show:
     return cell(show, head)
 
 
-def to(path: str, head: str, *, text: Show = str, short: bool = False) -> Show:
+def to(path: str, head: str, *, text: Show = str, keep: tuple[int, int] | None = None) -> Show:
     """A link to the page of a related row."""
 
     def show(row: Any) -> str:
-        seen = text(row)
-        if short and len(seen) > 20:
-            seen = f"{seen[:10]}…{seen[-6:]}"
+        whole = text(row)
         return format_html(
-            '<a class="text-link code" href="{}" title="{}">{}</a>', page_of(row), text(row), seen
+            '<a class="text-link{}{}" href="{}" title="{}">{}</a>',
+            " code" if whole.startswith("0x") or ":" in whole else "",
+            " clipped" if keep else "",
+            page_of(row),
+            whole,
+            clipped(whole, keep),
         )
 
     return cell(_value(path, show), head)
@@ -240,6 +256,16 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]
         return rows.order_by()[: self.LIMIT].count()
 
 
+class FilteredList(ChangeList):
+    """A list that says how many rows it has found only if it was asked to find some."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        """Get the rows. Without a filter, those that were found are all."""
+        super().get_results(request)
+        if not (self.query or self.filter_params):
+            self.full_result_count = self.result_count
+
+
 class ConsoleAdmin(ModelAdmin):
     """A list and a page of what is named in it; `editable` names what may be changed."""
 
@@ -257,6 +283,10 @@ class ConsoleAdmin(ModelAdmin):
     show_facets = admin.ShowFacets.NEVER
     ordering = ("-pk",)
     sortable_by = ()
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        """The kind of its list."""
+        return FilteredList
 
     @property
     def search_help_text(self) -> str:
@@ -311,6 +341,7 @@ class ConsoleAdmin(ModelAdmin):
     ) -> TemplateResponse:
         """Add the lists that belong to the row, those that this operator may see."""
         obj = kwargs.get("obj")
+        context["show_save_and_add_another"] = False
         context["related_lists"] = [
             {"name": related.name, "icon": related.icon, "url": list_of(related.model, query)}
             for related in _related[self.model]
