@@ -209,3 +209,176 @@ class Deposit(models.Model):
 
     def __str__(self) -> str:
         return f"deposit {self.number} of {self.vault_id}"
+
+
+class Withdrawal(models.Model):
+    """Credits on their way back to the chain, and the voucher that a player redeems for them."""
+
+    class Status(models.TextChoices):
+        REQUESTED = "requested", "waiting for an operator"
+        APPROVED = "approved", "waiting for the signer"
+        SIGNED = "signed", "the voucher can be redeemed"
+        REDEEMED = "redeemed", "waiting for confirmations"
+        PAID = "paid", "paid"
+        CANCELLED = "cancelled", "cancelled by the player"
+        REJECTED = "rejected", "rejected by an operator"
+        RETURNED = "returned", "expired, credits given back"
+
+    class Hold(models.TextChoices):
+        NONE = "", "nothing"
+        APPROVAL = "approval", "an operator's approval"
+        WALLET_FROZEN = "wallet_frozen", "the wallet is frozen"
+        WALLET_NEGATIVE = "wallet_negative", "the wallet is below zero"
+        WALLET_LIMIT = "wallet_limit", "the wallet's daily limit is used up"
+        VAULT_SHORT = "vault_short", "the vault has too little"
+        VAULT_LIMIT = "vault_limit", "the vault's daily limit is used up"
+        VAULT_PAUSED = "vault_paused", "the vault is paused"
+        CHAIN = "chain", "the chain can't be read"
+        OPERATOR = "operator", "an operator has to look into it"
+
+    # What can become of a withdrawal; nothing else can.
+    MOVES = {
+        Status.REQUESTED: {Status.APPROVED, Status.CANCELLED, Status.REJECTED},
+        # Redeemed without a signature that is known: the database was restored from before it.
+        Status.APPROVED: {Status.SIGNED, Status.CANCELLED, Status.REJECTED, Status.REDEEMED},
+        Status.SIGNED: {Status.REDEEMED, Status.RETURNED},
+        # Back again: the redemption fell out of the chain.
+        Status.REDEEMED: {Status.PAID, Status.SIGNED, Status.APPROVED},
+        Status.PAID: {Status.SIGNED, Status.APPROVED},
+        Status.CANCELLED: set(),
+        Status.REJECTED: set(),
+        Status.RETURNED: set(),
+    }
+    GIVEN_BACK = (Status.CANCELLED, Status.REJECTED, Status.RETURNED)
+
+    wallet = models.ForeignKey(Wallet, on_delete=models.PROTECT, related_name="withdrawals")
+    token = models.ForeignKey(Token, on_delete=models.PROTECT, related_name="withdrawals")
+    credits = WholeNumberField()
+    amount = WholeNumberField(help_text="in the token's smallest unit")
+    voucher = WholeNumberField("voucher's id", unique=True, help_text="random, on the chain")
+    status = models.CharField(max_length=10, choices=Status, default=Status.REQUESTED)
+    hold = models.CharField(
+        "waiting for", max_length=16, choices=Hold, blank=True, help_text="why it is not signed"
+    )
+    requested_at = models.DateTimeField(auto_now_add=True)
+    decided_by = models.ForeignKey(Wallet, on_delete=models.PROTECT, null=True, related_name="+")
+    decided_at = models.DateTimeField(null=True)
+    tried_at = models.DateTimeField("last looked at by the signer", null=True)
+    deadline = models.BigIntegerField(null=True, help_text="Unix time of the chain, inclusive")
+    signature = models.CharField(max_length=132, blank=True)
+    signer = AddressField(blank=True)
+    signed_at = models.DateTimeField(null=True)
+    signed_block = models.BigIntegerField("newest block at signing", null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        permissions = [
+            ("decide_withdrawal", "Can approve or reject a withdrawal"),
+            ("explain_redemption", "Can explain a redemption that should not have been"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                name="withdrawal_moves_something", condition=Q(credits__gt=0, amount__gt=0)
+            ),
+            models.CheckConstraint(
+                name="withdrawal_signed_with_a_deadline",
+                condition=Q(signature="", deadline=None, signed_block=None)
+                | (~Q(signature="") & Q(deadline__isnull=False, signed_block__isnull=False)),
+            ),
+            models.CheckConstraint(
+                name="withdrawal_signature_fits_status",
+                condition=Q(
+                    status__in=["requested", "approved", "cancelled", "rejected"], signature=""
+                )
+                | (Q(status__in=["signed", "returned"]) & ~Q(signature=""))
+                | Q(status__in=["redeemed", "paid"]),
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["wallet", "-id"], name="withdrawal_of_wallet"),
+            models.Index(
+                fields=["status", "id"],
+                condition=Q(status__in=["requested", "approved", "signed", "redeemed"]),
+                name="withdrawal_live",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"withdrawal {self.pk}"
+
+
+class Redemption(models.Model):
+    """A `Withdrawn` event of a known vault, as seen in one block.
+
+    One that fell out of the chain stays as it was; if it comes back, that is another row.
+    """
+
+    class Status(models.TextChoices):
+        PENDING = "pending", "waiting for confirmations"
+        CONFIRMED = "confirmed", "confirmed"
+        ORPHANED = "orphaned", "fell out of the chain"
+
+    vault = models.ForeignKey(Vault, on_delete=models.PROTECT, related_name="redemptions")
+    withdrawal = models.ForeignKey(
+        Withdrawal, on_delete=models.PROTECT, null=True, related_name="redemptions"
+    )
+    voucher = WholeNumberField("voucher's id")
+    player = AddressField()
+    token = AddressField()
+    amount = WholeNumberField(help_text="in the token's smallest unit")
+    tx_hash = HashField()
+    log_index = models.PositiveIntegerField()
+    block_number = models.BigIntegerField()
+    block_hash = HashField()
+    status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
+    trouble = models.TextField(blank=True, help_text="why it should not have been")
+    explanation = models.TextField(blank=True, help_text="an operator's, of the trouble")
+    explained_by = models.ForeignKey(Wallet, on_delete=models.PROTECT, null=True, related_name="+")
+    transfer = models.OneToOneField(
+        Transfer, on_delete=models.PROTECT, null=True, related_name="redemption"
+    )
+    seen_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["vault", "block_hash", "log_index"],
+                condition=~Q(status="orphaned"),
+                name="redemption_seen_once",
+            ),
+            models.UniqueConstraint(
+                fields=["vault", "voucher"],
+                condition=~Q(status="orphaned"),
+                name="redemption_counts_once",
+            ),
+            models.CheckConstraint(
+                name="redemption_confirmed_has_its_transfer",
+                condition=Q(status="confirmed", transfer__isnull=False, withdrawal__isnull=False)
+                | Q(status="pending", transfer=None)
+                | Q(status="orphaned"),
+            ),
+            models.CheckConstraint(
+                name="redemption_belongs_or_is_trouble",
+                condition=Q(withdrawal__isnull=False) | ~Q(trouble=""),
+            ),
+            models.CheckConstraint(
+                name="redemption_explained_by_somebody",
+                condition=Q(explanation="", explained_by=None)
+                | (~Q(explanation="") & Q(explained_by__isnull=False)),
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["vault", "block_number"],
+                condition=~Q(status="orphaned"),
+                name="redemption_on_chain",
+            ),
+            models.Index(
+                fields=["vault", "block_number"],
+                condition=Q(status="pending"),
+                name="redemption_pending",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"redemption of {self.voucher}"

@@ -161,6 +161,9 @@ class Transfer(models.Model):
         PAYOUT = "payout", "payout"
         ADJUSTMENT = "adjustment", "adjustment"
         REVERSAL = "reversal", "reversal"
+        WITHDRAWAL = "withdrawal", "withdrawal"
+        WITHDRAWAL_RETURN = "withdrawal_return", "withdrawal given back"
+        WITHDRAWAL_PAID = "withdrawal_paid", "withdrawal paid"
 
     key = models.CharField(max_length=200, unique=True, help_text="its cause, e.g. payout:<match>")
     kind = models.CharField(max_length=20, choices=Kind)
