@@ -1,20 +1,23 @@
 """Deposits in the database: stored, credited, taken back. Nothing here talks to a node."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 import structlog
-from django.db import DatabaseError, OperationalError, transaction
-from django.db.models import QuerySet
-from django.utils import timezone
+from django.db import DatabaseError, OperationalError, connection, transaction
+from django.db.models import F, QuerySet
+from django.db.models.functions import Greatest
 
+from contracts import redemptions
 from contracts.events import MovedMeanwhile, Seen
 from contracts.models import Chain, Deposit, Token, Vault
-from contracts.node import Header, Trouble
+from contracts.node import Trouble
+from contracts.reader import Part
 from wallets import ledger
 from wallets.accounts import wallet_for
 from wallets.db import in_transaction
 from wallets.errors import LedgerRefusal, Problem
-from wallets.models import Wallet
+from wallets.models import Account, Transfer, Wallet
 
 # Blocks are remembered this far back. Of what is older, the blocks of deposits and the first block
 # of all are still known, which is enough to find where a deeper reorganisation begins.
@@ -26,12 +29,17 @@ log = structlog.get_logger(__name__)
 class LogsMissing(Trouble):
     """The vault made more deposits than the node told of; `since` is the block to look from."""
 
-    def __init__(self, vault: Vault, known: Deposit | None) -> None:
-        number = known.number if known else 0
-        super().__init__(
-            f"The node left out deposits of the vault {vault.address}, after number {number}."
-        )
-        self.since = (known.block_number if known else vault.deployed_block) - 1
+    cause = "logs_missing"
+
+    def __init__(self, vault: Vault, number: int | None, since: int) -> None:
+        after = f"after number {number}" if number is not None else f"above block {since}"
+        super().__init__(f"The node left out deposits of the vault {vault.address}, {after}.")
+        self.since = since
+
+
+def batched(rows: Sequence[Seen]) -> Iterator[Sequence[Seen]]:
+    """Rows in batches of a size that one statement takes well."""
+    return (rows[at : at + BATCH] for at in range(0, len(rows), BATCH))
 
 
 def on_chain(chain: Chain) -> QuerySet[Deposit]:
@@ -40,41 +48,59 @@ def on_chain(chain: Chain) -> QuerySet[Deposit]:
 
 
 @in_transaction
-def store_range(
-    *,
-    chain: Chain,
-    asked: Collection[str],
-    seen: Sequence[Seen],
-    last: Header,
-    counts: Mapping[str, int],
-) -> None:
-    """Store what was seen from the cursor to a block, and move the cursor there.
+def store_part(*, chain: Chain, part: Part) -> None:
+    """Store the part of the chain that begins at the cursor, and move the cursor to its end.
 
-    `asked` are the vaults that the node was asked about; `counts` says how many deposits each has
-    had by that block, where that is known. Raises MovedMeanwhile, LogsMissing.
+    Raises MovedMeanwhile, LogsMissing.
     """
     _lock_cursor(chain)
-    vaults = {vault.address: vault for vault in chain.vaults.all()}
-    if vaults.keys() != set(asked):
-        raise MovedMeanwhile("Another vault was put on watch while the chain was read.")
-    stored = on_chain(chain).filter(block_number__gt=chain.scanned_block)
-    fresh = _not_in(stored.filter(block_number__lte=last.number), seen)
-    for vault in vaults.values():
-        _check_complete(chain, vault, seen, counts.get(vault.address))
-    tokens = {(t.vault_id, t.address): t for t in Token.objects.filter(vault__chain=chain)}
-    wallets = _wallets(sorted({deposit.player for deposit in fresh}))
-    Deposit.objects.bulk_create(
-        (
-            _deposit(d, vaults[d.vault], tokens[vaults[d.vault].pk, d.token], wallets[d.player])
-            for d in fresh
-        ),
-        batch_size=BATCH,
-    )
+    if part.below.number != chain.scanned_block:
+        raise MovedMeanwhile("The cursor was moved while the chain was read.")
+    _store(chain, part)
+    last = part.last
     chain.blocks.update_or_create(
         number=last.number, defaults={"hash": last.hash, "timestamp": last.timestamp}
     )
     chain.blocks.filter(number__lt=last.number - BLOCKS_KEPT).delete()
     _move_cursor(chain, last.number, last.hash)
+
+
+@in_transaction
+def store_again(*, chain: Chain, part: Part) -> int:
+    """Store what is missing of a part below the cursor; how many deposits that was.
+
+    Raises MovedMeanwhile, LogsMissing.
+    """
+    _lock_cursor(chain)
+    if part.last.number > chain.scanned_block:
+        raise MovedMeanwhile("The chain was reorganised while it was read.")
+    return _store(chain, part)
+
+
+def _store(chain: Chain, part: Part) -> int:
+    vaults = {vault.address: vault for vault in chain.vaults.all()}
+    if vaults.keys() != part.vaults:
+        raise MovedMeanwhile("Another vault was put on watch while the chain was read.")
+    stored = on_chain(chain).filter(
+        block_number__gt=part.below.number, block_number__lte=part.last.number
+    )
+    known = set(stored.values_list("vault__address", "block_hash", "log_index"))
+    seen = {(d.vault, d.block_hash, d.log_index): d for d in part.seen}
+    for vault in vaults.values():
+        _check_complete(chain, vault, part)
+    if left_out := next(iter(known - seen.keys()), None):
+        raise LogsMissing(vaults[left_out[0]], None, part.below.number)
+    fresh = [deposit for key, deposit in seen.items() if key not in known]
+    tokens = {(t.vault_id, t.address): t for t in Token.objects.filter(vault__chain=chain)}
+    wallets = _wallets(sorted({deposit.player for deposit in fresh}))
+    for batch in batched(fresh):
+        _insert(
+            [
+                _deposit(d, vaults[d.vault], tokens[vaults[d.vault].pk, d.token], wallets[d.player])
+                for d in batch
+            ]
+        )
+    return len(fresh)
 
 
 def _lock_cursor(chain: Chain) -> None:
@@ -89,25 +115,21 @@ def _move_cursor(chain: Chain, number: int, block_hash: str) -> None:
     chain.scanned_block, chain.scanned_hash = number, block_hash
 
 
-def _not_in(stored: QuerySet[Deposit], seen: Sequence[Seen]) -> list[Seen]:
-    """Those seen that are not stored yet; a part of the chain may well be read twice."""
-    known = set(stored.values_list("vault__address", "block_hash", "log_index"))
-    return [d for d in seen if (d.vault, d.block_hash, d.log_index) not in known]
-
-
-def _check_complete(chain: Chain, vault: Vault, seen: Sequence[Seen], count: int | None) -> None:
+def _check_complete(chain: Chain, vault: Vault, part: Part) -> None:
     """Make sure that no deposit was left out: the vault numbers them from 1, without gaps.
 
     A node that answers from a block it does not have yet, or that lost some of its index, says "no
     events" where there are some.
     """
-    before = on_chain(chain).filter(vault=vault, block_number__lte=chain.scanned_block)
+    before = on_chain(chain).filter(vault=vault, block_number__lte=part.below.number)
     known = before.order_by("-number").first()
     newest = known.number if known else 0
-    numbers = [d.number for d in seen if d.vault == vault.address]
+    numbers = [d.number for d in part.seen if d.vault == vault.address]
     expected = range(newest + 1, newest + 1 + len(numbers))
+    count = part.counts.get(vault.address)
     if numbers != list(expected) or (count is not None and count != newest + len(numbers)):
-        raise LogsMissing(vault, known)
+        since = (known.block_number if known else vault.deployed_block) - 1
+        raise LogsMissing(vault, newest, since)
 
 
 def _wallets(addresses: Sequence[str]) -> dict[str, Wallet]:
@@ -116,20 +138,39 @@ def _wallets(addresses: Sequence[str]) -> dict[str, Wallet]:
     return {a: found.get(a) or wallet_for(a) for a in addresses}
 
 
-def _deposit(seen: Seen, vault: Vault, token: Token, wallet: Wallet) -> Deposit:
+COLUMNS = {
+    "vault_id": "bigint",
+    "token_id": "bigint",
+    "wallet_id": "bigint",
+    "number": "numeric",
+    "amount": "numeric",
+    "credits": "numeric",
+    "tx_hash": "text",
+    "log_index": "int",
+    "block_number": "bigint",
+    "block_hash": "text",
+    "status": "text",
+}
+# One statement for a batch: the ORM's would spend most of a catch-up's time on its parameters.
+INSERT = f"""
+    INSERT INTO contracts_deposit ({", ".join(COLUMNS)}, seen_at)
+    SELECT *, statement_timestamp()
+    FROM unnest({", ".join(f"%s::{kind}[]" for kind in COLUMNS.values())})
+"""  # noqa: S608 - names of our own columns
+
+
+def _insert(rows: Sequence[tuple[Any, ...]]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(INSERT, [list(column) for column in zip(*rows, strict=True)])
+
+
+def _deposit(seen: Seen, vault: Vault, token: Token, wallet: Wallet) -> tuple[Any, ...]:
+    """The row of a deposit, in the order of COLUMNS."""
     worth = seen.amount // token.credit_price
-    return Deposit(
-        vault=vault,
-        token=token,
-        wallet=wallet,
-        number=seen.number,
-        amount=seen.amount,
-        credits=worth,
-        tx_hash=seen.tx_hash,
-        log_index=seen.log_index,
-        block_number=seen.block_number,
-        block_hash=seen.block_hash,
-        status=Deposit.Status.PENDING if worth else Deposit.Status.WORTHLESS,
+    status = Deposit.Status.PENDING if worth else Deposit.Status.WORTHLESS
+    return (
+        *(vault.pk, token.pk, wallet.pk, seen.number, seen.amount, worth),
+        *(seen.tx_hash, seen.log_index, seen.block_number, seen.block_hash, status.value),
     )
 
 
@@ -137,15 +178,42 @@ def _deposit(seen: Seen, vault: Vault, token: Token, wallet: Wallet) -> Deposit:
 def rewind(*, chain: Chain, number: int, block_hash: str) -> None:
     """Take back every deposit above a block, and have the chain read again from there on."""
     _lock_cursor(chain)
-    fallen = on_chain(chain).filter(block_number__gt=number).select_related("transfer")
-    for deposit in fallen.select_for_update(of=("self",), no_key=True).order_by("id"):
-        if deposit.transfer:
-            _take_back(deposit)
-        deposit.status = Deposit.Status.ORPHANED
-        deposit.save(update_fields=["status"])
-    chain.blocks.filter(number__gt=number).delete()
+    depth = chain.scanned_block - number
+    Chain.objects.filter(pk=chain.pk).update(
+        reorgs=F("reorgs") + 1, deepest_reorg=Greatest("deepest_reorg", depth)
+    )
+    _take_back_above(chain, number)
     if number < chain.scanned_block:
         _move_cursor(chain, number, block_hash)
+
+
+@in_transaction
+def start_over(*, chain: Chain, genesis_hash: str) -> None:
+    """Take another chain of the same id for the one on watch, and have it read from its start.
+
+    The old chain's deposits are taken back like those of any reorganisation: what bought their
+    credits is not in the vaults of this chain, and credits without coins behind them would be owed
+    to players that nobody could pay.
+    """
+    _lock_cursor(chain)
+    log.warning("another chain is accepted", chain=chain.pk, genesis_hash=genesis_hash)
+    _take_back_above(chain, -1)
+    Chain.objects.filter(pk=chain.pk).update(genesis_hash=genesis_hash, final_block=-1)
+    chain.genesis_hash = genesis_hash
+    _move_cursor(chain, 0, genesis_hash)
+
+
+def _take_back_above(chain: Chain, number: int) -> None:
+    redemptions.rewind(chain=chain, number=number)
+    fallen = on_chain(chain).filter(block_number__gt=number).select_related("transfer")
+    # Not all at once: a chain that started over takes everything back.
+    while page := list(fallen.select_for_update(of=("self",), no_key=True).order_by("id")[:BATCH]):
+        for deposit in page:
+            if deposit.transfer:
+                _take_back(deposit)
+        ids = [deposit.pk for deposit in page]
+        Deposit.objects.filter(pk__in=ids).update(status=Deposit.Status.ORPHANED)
+    chain.blocks.filter(number__gt=number).delete()
 
 
 @in_transaction
@@ -167,50 +235,93 @@ def _take_back(deposit: Deposit) -> None:
 
 
 def confirmed(chain: Chain) -> QuerySet[Deposit]:
-    """The deposits that have their confirmations and no credits yet.
-
-    Only blocks up to the cursor count: those were read, and are known by their hashes.
-    """
+    """The deposits that count by the chain's policy and have no credits yet."""
     return Deposit.objects.filter(
         vault__chain=chain,
         status=Deposit.Status.PENDING,
-        block_number__lte=chain.scanned_block - chain.confirmations + 1,
+        block_number__lte=chain.counting_block,
     )
 
 
 def credit_confirmed(chain: Chain) -> int:
-    """Mint the credits of each deposit that has its confirmations; how many there were.
+    """Mint the credits of each deposit that counts; how many there were.
 
-    One that the ledger refuses stays as it is, and holds up no other.
+    Batch by batch, or one by one where the ledger refuses one: that stays as it is, and holds up
+    no other.
     """
-    return sum(
-        _credit_or_log(pk) for pk in confirmed(chain).order_by("id").values_list("pk", flat=True)
-    )
+    credited, after = 0, 0
+    while ids := list(
+        confirmed(chain).filter(pk__gt=after).order_by("id").values_list("pk", flat=True)[:BATCH]
+    ):
+        after = ids[-1]
+        try:
+            credited += _credit(ids)
+        except OperationalError:
+            raise  # the database itself is in trouble, not a deposit
+        except (Problem, DatabaseError):
+            credited += sum(_credit_or_log(pk) for pk in ids)
+    if credited:
+        log.info("deposits credited", chain=chain.pk, deposits=credited)
+    return credited
 
 
-def _credit_or_log(deposit_id: int) -> bool:
+def _credit_or_log(deposit_id: int) -> int:
     try:
-        return _credit(deposit_id)
+        return _credit([deposit_id])
     except OperationalError:
-        raise  # the database itself is in trouble, not this deposit
+        raise
     except (Problem, DatabaseError) as error:
         log.error("deposit not credited", deposit=deposit_id, exc_info=error)
-        return False
+        return 0
+
+
+CREDITED = """
+    UPDATE contracts_deposit d
+    SET status = 'credited', credited_at = statement_timestamp(), transfer_id = minted.transfer
+    FROM unnest(%s::bigint[], %s::bigint[]) AS minted (deposit, transfer)
+    WHERE d.id = minted.deposit
+"""
 
 
 @in_transaction
-def _credit(deposit_id: int) -> bool:
-    """Mint a deposit's credits, in the transaction that marks it credited."""
-    deposit = Deposit.objects.select_for_update(no_key=True).get(pk=deposit_id)
-    if deposit.status != Deposit.Status.PENDING:
-        return False
-    receipt = ledger.mint(wallet=deposit.wallet, credits_=deposit.credits, key=_cause(deposit))
-    deposit.transfer_id = receipt.transfer_id
-    deposit.status = Deposit.Status.CREDITED
-    deposit.credited_at = timezone.now()
-    deposit.save(update_fields=["transfer", "status", "credited_at"])
-    log.info("deposit credited", deposit=deposit.pk, credits=str(deposit.credits))
-    return True
+def _credit(ids: Sequence[int]) -> int:
+    """Mint the credits of deposits, all or none, in the transaction that marks them credited."""
+    pending = Deposit.objects.filter(pk__in=ids, status=Deposit.Status.PENDING)
+    deposits = list(
+        pending.select_for_update(of=("self",), no_key=True).select_related("vault").order_by("id")
+    )
+    if not deposits:
+        return 0
+    source = ledger.system_account(Account.Kind.VAULT).pk
+    targets = _player_accounts({deposit.wallet_id for deposit in deposits})
+    receipts = ledger.post(
+        *(
+            ledger.Draft(
+                key=_cause(d),
+                kind=Transfer.Kind.DEPOSIT,
+                legs=[
+                    ledger.Leg(source, -d.credits),
+                    ledger.Leg(targets[d.wallet_id], d.credits),
+                ],
+            )
+            for d in deposits
+        )
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(CREDITED, [[d.pk for d in deposits], [r.transfer_id for r in receipts]])
+    return len(deposits)
+
+
+def _player_accounts(wallets: Collection[int]) -> dict[int, int]:
+    """The account of free credits of each wallet."""
+    found = dict(
+        Account.objects.filter(
+            kind=Account.Kind.AVAILABLE, asset=ledger.CREDITS, wallet__in=wallets
+        ).values_list("wallet_id", "pk")
+    )
+    for missing in Wallet.objects.filter(pk__in=set(wallets) - found.keys()):
+        found[missing.pk] = ledger.player_account(missing).pk
+    return found
 
 
 def _cause(deposit: Deposit) -> str:

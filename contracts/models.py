@@ -53,6 +53,9 @@ class Chain(models.Model):
     scanned_hash = HashField("its hash")
     head_block = models.BigIntegerField("newest block seen", default=0)
     head_timestamp = models.DateTimeField("its time", null=True)
+    final_block = models.BigIntegerField(
+        "newest final block", default=-1, help_text="by the node's tag; -1 where no tag is asked"
+    )
     reorgs = models.PositiveIntegerField("reorganisations seen", default=0)
     deepest_reorg = models.PositiveIntegerField(default=0, help_text="in blocks")
     block_range = models.PositiveIntegerField(
@@ -67,6 +70,14 @@ class Chain(models.Model):
     def __str__(self) -> str:
         return f"{self.name} ({self.pk})"
 
+    @property
+    def counting_block(self) -> int:
+        """Deposits up to this block count. Never above the cursor: only what was read, and is
+        known by its hash, may count."""
+        if self.finality == self.Finality.CONFIRMATIONS:
+            return self.scanned_block - self.confirmations + 1
+        return min(self.final_block, self.scanned_block)
+
 
 class Node(models.Model):
     """How a node of a chain has done. It is known by its place among the chain's RPC URLS: the URL
@@ -75,8 +86,10 @@ class Node(models.Model):
     chain = models.ForeignKey(Chain, on_delete=models.CASCADE, related_name="nodes")
     place = models.PositiveSmallIntegerField(help_text="counted from 1")
     failures = models.JSONField(default=dict, help_text="how many there were, by cause")
+    failures_in_a_row = models.PositiveIntegerField(default=0)
     failed_at = models.DateTimeField(null=True)
     answered_at = models.DateTimeField(null=True)
+    rests_until = models.DateTimeField(null=True, help_text="not asked before")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["chain", "place"], name="node_place_unique")]

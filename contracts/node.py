@@ -5,9 +5,11 @@ are safe to show: an RPC URL holds a key, and the HTTP client puts it into its o
 """
 
 import logging
+import os
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 import requests
@@ -22,26 +24,87 @@ for _name in ("web3", "urllib3"):
 
 # How nodes say that they were asked for too much; the other client errors are of another kind.
 HTTP_REFUSALS = (400, 413)
+# JSON-RPC has no code of its own for it, and some nodes give one code to this and to other limits.
+BUSY = re.compile(r"rate.?limit|too many requests|request count|capacity|throttl|per second", re.I)
+# A node that asks to be left alone for longer than this is asked once in a while all the same.
+LONGEST_REST_SECONDS = 600
 
 
 class Trouble(Web3Exception):
     """Why the chain can't be read now, in words that are safe to log and show."""
 
+    # What it is counted under where it is the node's failure.
+    cause = ""
+
 
 class NodeFailed(Trouble):
     """The node did not answer, or what it answered makes no sense."""
+
+    cause = "nonsense"
+
+
+class NodeSilent(NodeFailed):
+    """The node did not answer in time."""
+
+    cause = "time_out"
+
+
+class NodeUnreachable(NodeFailed):
+    """Nothing answers there."""
+
+    cause = "unreachable"
+
+
+class NodeBroken(NodeFailed):
+    """The node, or what stands before it, answered with an HTTP error."""
+
+    cause = "http_error"
+
+
+class NotJson(NodeFailed):
+    """The node answered with a page, or with half an answer."""
+
+    cause = "not_json"
+
+
+class NodeBusy(NodeFailed):
+    """The node was asked too often, and wants `rest_seconds` of peace."""
+
+    cause = "rate_limit"
+
+    def __init__(self, message: str, rest_seconds: float = 0) -> None:
+        super().__init__(message)
+        self.rest_seconds = min(rest_seconds, LONGEST_REST_SECONDS)
 
 
 class NodeRefused(NodeFailed):
     """The node understood, and will not."""
 
+    cause = "refused"
+
+
+class BlockUnknown(NodeFailed):
+    """The node does not have a block that it is asked for."""
+
+    cause = "behind"
+
+
+class TagUnknown(NodeFailed):
+    """The node can't tell which block is final."""
+
+    cause = "unknown_tag"
+
 
 class WrongChain(Trouble):
     """The node serves another chain than the one that is asked for."""
 
+    cause = "wrong_chain"
+
 
 class ChainStartedOver(Trouble):
     """The genesis block is not the one that this chain was set up with."""
+
+    cause = "started_over"
 
 
 # What asking a node through web3's own objects raises; all of it is to be shown by `reason`.
@@ -74,31 +137,67 @@ class _Provider(HTTPProvider):
             answer = super().make_request(method, params)
         # `from None`: the cause's words hold the URL, and a traceback would print them.
         except requests.HTTPError as error:
-            status = error.response.status_code
-            kind = NodeRefused if status in HTTP_REFUSALS else NodeFailed
-            raise kind(f"The node answered {method} with HTTP {status}.") from None
+            raise _http_trouble(method, error.response) from None
         except requests.Timeout:
-            raise NodeFailed(
+            raise NodeSilent(
                 f"The node did not answer {method} within "
                 f"{settings.CHAIN_RPC_TIMEOUT_SECONDS:g} seconds."
             ) from None
+        except requests.JSONDecodeError:
+            raise NotJson(f"The node answered {method} with what is no JSON.") from None
         except OSError as error:
-            raise NodeFailed(f"The node can't be reached ({type(error).__name__}).") from None
+            raise NodeUnreachable(f"The node can't be reached ({type(error).__name__}).") from None
         except ValueError:
-            raise NodeFailed(f"The node answered {method} with what is no JSON.") from None
+            raise NotJson(f"The node answered {method} with what is no JSON.") from None
         if not isinstance(answer, dict):
             raise NodeFailed(f"The node answered {method} with nonsense.")
         return answer
 
 
+def _http_trouble(method: str, response: requests.Response) -> NodeFailed:
+    status = response.status_code
+    words = f"The node answered {method} with HTTP {status}."
+    if status == 429 or "Retry-After" in response.headers:
+        return NodeBusy(words, _seconds_to_rest(response.headers.get("Retry-After", "")))
+    return NodeRefused(words) if status in HTTP_REFUSALS else NodeBroken(words)
+
+
+def _seconds_to_rest(retry_after: str) -> float:
+    """What the header `Retry-After` asks for: seconds, or a date. 0 if it makes no sense."""
+    if re.fullmatch("[0-9]{1,9}", retry_after):
+        return float(retry_after)
+    try:
+        until = parsedate_to_datetime(retry_after)
+        return max(0.0, (until - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
+
+
+def rpc_urls(chain_id: int) -> list[str]:
+    """The URLs of the nodes of a chain, in the order in which they are asked.
+
+    CHAIN_RPC_URLS for the chain CHAIN_ID, the environment's CHAIN_RPC_URLS_<id> for any other.
+    """
+    if chain_id == settings.CHAIN_ID:
+        return list(settings.CHAIN_RPC_URLS)
+    urls = os.environ.get(f"CHAIN_RPC_URLS_{chain_id}", "").split(",")
+    return [url.strip() for url in urls if url.strip()]
+
+
+def no_node(chain_id: int) -> NodeFailed:
+    """The trouble of a chain that nobody named a node of."""
+    of_another = "" if chain_id == settings.CHAIN_ID else f"_{chain_id}"
+    return NodeUnreachable(f"CHAIN_RPC_URLS{of_another} names no node.")
+
+
 def connect(*, url: str | None = None, chain_id: int | None = None) -> Web3:
     """A connection to a node that serves the chain CHAIN_ID, or `chain_id`.
 
-    Without a `url`, the first one of CHAIN_RPC_URLS that will do. Raises Trouble.
+    Without a `url`, the first one of the chain's nodes that will do. Raises Trouble.
     """
     wanted = settings.CHAIN_ID if chain_id is None else chain_id
-    trouble: Trouble = NodeFailed("CHAIN_RPC_URLS names no node.")
-    for candidate in [url] if url else settings.CHAIN_RPC_URLS:
+    trouble: Trouble = no_node(wanted)
+    for candidate in [url] if url else rpc_urls(wanted):
         node = Web3(_Provider(candidate))
         try:
             if (served := quantity(rpc(node, "eth_chainId"))) == wanted:
@@ -115,10 +214,15 @@ def rpc(node: Web3, method: str, *params: Any) -> Any:
     if (error := answer.get("error")) is not None:
         # Its message is the node's own, and may name the key; its code says enough.
         code = error.get("code") if isinstance(error, dict) else None
-        raise NodeRefused(f"The node refused {method} (error {code if code else 'unknown'}).")
+        kind = NodeBusy if isinstance(error, dict) and _is_busy(error) else NodeRefused
+        raise kind(f"The node refused {method} (error {code if code else 'unknown'}).")
     if "result" not in answer:
         raise NodeFailed(f"The node answered {method} with nonsense.")
     return answer["result"]
+
+
+def _is_busy(error: dict[str, Any]) -> bool:
+    return error.get("code") == 429 or bool(BUSY.search(str(error.get("message"))))
 
 
 def quantity(text: Any, *, digits: int = 15) -> int:
@@ -147,22 +251,50 @@ class Header:
     timestamp: datetime
 
 
-def header(node: Web3, block: int | Literal["latest"]) -> Header:
-    """The header of a block, by number or the newest. Raises Trouble, also if there is none."""
+Tag = Literal["latest", "safe", "finalized"]
+
+
+def header(node: Web3, block: int | Tag) -> Header:
+    """The header of a block, by number or tag. Raises Trouble, also if there is none."""
     at = block if isinstance(block, str) else hex(block)
     found = rpc(node, "eth_getBlockByNumber", at, False)
     if found is None:
-        raise NodeFailed(f"The node does not have block {block}.")
+        raise BlockUnknown(f"The node does not have block {block}.")
     if not isinstance(found, dict):
         raise NodeFailed("The node wrote a block that is none.")
     number = quantity(found.get("number"))
-    if number != block and block != "latest":
+    if isinstance(block, int) and number != block:
         raise NodeFailed(f"The node was asked for block {block} and answered with {number}.")
     try:
         timestamp = datetime.fromtimestamp(quantity(found.get("timestamp")), UTC)
     except (ValueError, OverflowError, OSError):
         raise NodeFailed("The node wrote a time that is none.") from None
     return Header(number=number, hash=word(found.get("hash")), timestamp=timestamp)
+
+
+def final_block(node: Web3, tag: Literal["safe", "finalized"], head: Header) -> int:
+    """The number of the block that the node calls safe or finalized.
+
+    Raises TagUnknown if it can't tell, NodeFailed if what it tells can't be true.
+    """
+    try:
+        final = header(node, tag)
+    except (NodeRefused, BlockUnknown):
+        raise TagUnknown(
+            f"The node knows no {tag} block. Use another node, or set the chain's finality to "
+            "confirmations."
+        ) from None
+    if final.number > head.number or header(node, final.number).hash != final.hash:
+        raise NodeFailed(f"The node names a {tag} block that is not on its chain.")
+    return final.number
+
+
+def accepts_new_chain() -> bool:
+    """Whether a chain that starts over is taken for a new one without an operator's word.
+
+    On by default where chains are thrown away all the time: in development.
+    """
+    return bool(getattr(settings, "CHAIN_ACCEPT_NEW", settings.DEVELOPMENT))
 
 
 def check_genesis(node: Web3, *, name: str, genesis_hash: str) -> None:

@@ -8,15 +8,16 @@ stored is whole, and the next one goes on from there.
 
 import time
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable
+from contextlib import closing
 
 import pglock
 import structlog
-from django.conf import settings
 from django.utils import timezone
 from web3 import Web3
 from web3.exceptions import Web3Exception
 
+from contracts import nodes, redemptions
 from contracts.deposits import (
     LogsMissing,
     confirmed,
@@ -24,78 +25,102 @@ from contracts.deposits import (
     on_chain,
     read_again,
     rewind,
-    store_range,
+    start_over,
+    store_part,
 )
-from contracts.events import MovedMeanwhile, RangeRefused, Seen, read_deposits
-from contracts.models import Chain, Vault
+from contracts.models import Chain
 from contracts.node import (
+    ChainStartedOver,
     Header,
-    NodeFailed,
     Trouble,
+    accepts_new_chain,
     check_genesis,
     connect,
+    final_block,
     header,
-    read_uint,
+    no_node,
     reason,
+    rpc_urls,
 )
+from contracts.reader import Part, Point, Reader
 from contracts.tokens import learn_token
 
 # A long catch-up is done in several scans, each well within the time that a task may take.
 SCAN_SECONDS = 60
-# Below this depth the blocks of events are not looked up one by one: no fork reaches there, and a
-# catch-up would spend its time on it.
-FRESH_BLOCKS = 128
 # Known blocks that are compared at once in search of the last common one.
 PAGE = 1_000
 MAX_BLOCK = 2**63 - 1
 log = structlog.get_logger(__name__)
 
+# Told of each part of the chain that was read and stored, and of the head.
+Progress = Callable[[Part, Header], None]
+
 
 class NodeBehind(Trouble):
     """The node has not seen yet what was read before."""
+
+    cause = "behind"
 
 
 class CreditsRefused(Trouble):
     """Deposits are confirmed, and the ledger will not take them."""
 
 
-def scan(chain_id: int) -> bool:
+def scan(
+    chain_id: int, *, accept_new_chain: bool = False, progress: Progress | None = None
+) -> bool:
     """Scan a chain from its cursor to its head and credit what is confirmed.
 
     Single-flight by an advisory lock: False, with nothing done, if a scan runs already or the chain
     is paused. What goes wrong with the node is kept in `Chain.trouble` and logged, not raised.
+    `accept_new_chain` is for an operator who knows that the chain started over.
     """
     with pglock.advisory(f"scan chain {chain_id}", timeout=0) as acquired:
         chain = Chain.objects.get(pk=chain_id)
         if not acquired or chain.paused:
             return False
-        trouble = _scan_by_any_node(chain)
+        trouble = _by_any_node(chain, accept_new_chain, progress or (lambda _part, _head: None))
         Chain.objects.filter(pk=chain_id).update(trouble=trouble, scanned_at=timezone.now())
         return True
 
 
-def _scan_by_any_node(chain: Chain) -> str:
+def _by_any_node(chain: Chain, accept_new_chain: bool, progress: Progress) -> str:
     """Scan by the first node that can; the trouble with the last of them if none can."""
-    trouble = "CHAIN_RPC_URLS names no node."
-    for number, url in enumerate(settings.CHAIN_RPC_URLS, start=1):
+    candidates = nodes.nodes_to_ask(chain, resting_too=accept_new_chain)
+    # With nobody to ask now, what was wrong still is.
+    trouble = chain.trouble if rpc_urls(chain.pk) else str(no_node(chain.pk))
+    for place, url in candidates:
         try:
-            _scan(chain, connect(url=url, chain_id=chain.pk))
+            node = connect(url=url, chain_id=chain.pk)
+            _scan(chain, node, place, accept_new_chain or accepts_new_chain(), progress)
         except Web3Exception as error:
             trouble = reason(error)
-            log.warning("scan stopped", chain=chain.pk, node=number, trouble=trouble)
+            log.warning("scan stopped", chain=chain.pk, node=place, trouble=trouble)
+            if isinstance(error, Trouble):
+                nodes.count_failure(chain=chain, place=place, trouble=error)
             chain.refresh_from_db()
+            if isinstance(error, CreditsRefused):
+                return trouble  # another node would make no difference
         else:
+            nodes.count_answer(chain=chain, place=place)
             return ""
     return trouble
 
 
-def _scan(chain: Chain, node: Web3) -> None:
-    check_genesis(node, name=chain.name, genesis_hash=chain.genesis_hash)
+def _scan(chain: Chain, node: Web3, place: int, accept_new: bool, progress: Progress) -> None:
+    _check_genesis(chain, node, accept_new)
     head = header(node, "latest")
-    _rewind_if_reorganised(chain, node, head)
-    Chain.objects.filter(pk=chain.pk).update(head_block=head.number)
+    # Asked before anything is read, so that a node that can't tell is known at once.
+    final = -1
+    if chain.finality != Chain.Finality.CONFIRMATIONS:
+        final = final_block(node, chain.finality, head)
+    rewind_if_reorganised(chain, node, head)
+    Chain.objects.filter(pk=chain.pk).update(
+        head_block=head.number, head_timestamp=head.timestamp, final_block=final
+    )
+    chain.final_block = final
     try:
-        _read_to(head, chain, node)
+        _read_to(head, chain, node, place, progress)
     except LogsMissing as error:
         # Once may be a hiccup. Twice, and they may be missing from what was read long before.
         if str(error) == chain.trouble and error.since < chain.scanned_block:
@@ -103,72 +128,48 @@ def _scan(chain: Chain, node: Web3) -> None:
             read_again(chain=chain, number=there.number, block_hash=there.hash)
         raise
     credit_confirmed(chain)
+    unexplained = redemptions.settle(chain=chain)
     if refused := confirmed(chain).count():
         raise CreditsRefused(f"{refused} confirmed deposits can't be credited; the log says why.")
+    if unexplained:
+        raise CreditsRefused(unexplained)
 
 
-def _read_to(head: Header, chain: Chain, node: Web3) -> None:
-    """Read ranges of blocks up to the head, of the size that the node takes now."""
-    deadline = time.monotonic() + SCAN_SECONDS
-    while chain.scanned_block < head.number and time.monotonic() < deadline:
-        first = chain.scanned_block + 1
-        last = min(head.number, first + chain.block_range - 1)
-        try:
-            _read_range(chain, node, first, last, head)
-        except NodeFailed as error:
-            if last > first:
-                # Too much at once, perhaps, even if it says so by hanging up.
-                _resize(chain, (last - first + 1) // 2)
-                if isinstance(error, RangeRefused):
-                    continue
+def _check_genesis(chain: Chain, node: Web3, accept_new: bool) -> None:
+    """Make sure that this is the chain that is on watch, or have it be from now on."""
+    try:
+        check_genesis(node, name=chain.name, genesis_hash=chain.genesis_hash)
+    except ChainStartedOver:
+        if not accept_new:
             raise
-        if last - first + 1 == chain.block_range:
-            _resize(chain, chain.block_range * 5 // 4 + 1)
-        credit_confirmed(chain)
+        start_over(chain=chain, genesis_hash=header(node, 0).hash)
 
 
-def _resize(chain: Chain, blocks: int) -> None:
-    chain.block_range = max(1, min(blocks, settings.CHAIN_MAX_BLOCK_RANGE))
-    chain.save(update_fields=["block_range"])
-
-
-def _read_range(chain: Chain, node: Web3, first: int, last: int, head: Header) -> None:
-    """Store the deposits of a range of blocks, and move the cursor to its end. Raises Trouble."""
+def _read_to(head: Header, chain: Chain, node: Web3, place: int, progress: Progress) -> None:
+    """Store what the node tells of the blocks up to the head, of one range after the other."""
+    deadline = time.monotonic() + SCAN_SECONDS
     vaults = {vault.address: vault for vault in chain.vaults.all()}
-    before = head if last == head.number else header(node, last)
-    seen = read_deposits(node, vaults, first, last)
-    for vault, token in {(deposit.vault, deposit.token) for deposit in seen}:
-        learn_token(node, vaults[vault], token)
-    counts = _counts(node, vaults.values(), last) if last == head.number else {}
-    _check_blocks(node, seen, before, head)
-    # The block below and the last one, the same before and after: so what was read is the whole of
-    # what lies between them, on their chain and on no other.
-    if (
-        header(node, chain.scanned_block).hash != chain.scanned_hash
-        or header(node, last).hash != before.hash
-    ):
-        raise MovedMeanwhile("The chain was reorganised while it was read.")
-    store_range(chain=chain, asked=vaults.keys(), seen=seen, last=before, counts=counts)
+    reader = Reader(node, head=head, vaults=vaults, blocks=chain.block_range)
+    parts = reader.parts(Point(chain.scanned_block, chain.scanned_hash), upto=head.number)
+    try:
+        with closing(parts):
+            while time.monotonic() < deadline and (part := next(parts, None)):
+                for vault, token in {(deposit.vault, deposit.token) for deposit in part.seen}:
+                    learn_token(node, vaults[vault], token)
+                redemptions.apply_range(
+                    chain=chain, node=node, first=part.below.number + 1, last=part.last
+                )
+                store_part(chain=chain, part=part)
+                credit_confirmed(chain)
+                progress(part, head)
+    finally:
+        Chain.objects.filter(pk=chain.pk).update(block_range=reader.blocks)
+        chain.block_range = reader.blocks
+        for cause, times in reader.refusals.items():
+            nodes.count_refusals(chain=chain, place=place, cause=cause, times=times)
 
 
-def _counts(node: Web3, vaults: Iterable[Vault], block: int) -> dict[str, int]:
-    """How many deposits each vault has had. Only asked at the head, where each node knows it."""
-    return {
-        v.address: read_uint(node, v.address, "depositCount()", block=hex(block)) for v in vaults
-    }
-
-
-def _check_blocks(node: Web3, seen: Sequence[Seen], last: Header, head: Header) -> None:
-    """Make sure that fresh events are in blocks of the chain that the headers tell of."""
-    blocks = {(d.block_number, d.block_hash) for d in seen}
-    for number, block_hash in blocks:
-        if number > head.number - FRESH_BLOCKS:
-            there = last.hash if number == last.number else header(node, number).hash
-            if there != block_hash:
-                raise MovedMeanwhile("The chain was reorganised while it was read.")
-
-
-def _rewind_if_reorganised(chain: Chain, node: Web3, head: Header) -> None:
+def rewind_if_reorganised(chain: Chain, node: Web3, head: Header) -> None:
     """Go back to the newest known block that the chain still has, if it left the one known last.
 
     Raises NodeBehind if the node's chain ends below that and is the same up to there: that is a

@@ -18,6 +18,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='chain',
+            name='final_block',
+            field=models.BigIntegerField(default=-1, help_text="by the node's tag; -1 where no tag is asked", verbose_name='newest final block'),
+        ),
+        migrations.AddField(
+            model_name='chain',
             name='finality',
             field=models.CharField(choices=[('confirmations', 'so many confirmations'), ('safe', "the node's safe block"), ('finalized', "the node's finalized block")], default='confirmations', help_text='what makes a deposit count', max_length=13),
         ),
@@ -37,8 +42,10 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('place', models.PositiveSmallIntegerField(help_text='counted from 1')),
                 ('failures', models.JSONField(default=dict, help_text='how many there were, by cause')),
+                ('failures_in_a_row', models.PositiveIntegerField(default=0)),
                 ('failed_at', models.DateTimeField(null=True)),
                 ('answered_at', models.DateTimeField(null=True)),
+                ('rests_until', models.DateTimeField(help_text='not asked before', null=True)),
                 ('chain', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='nodes', to='contracts.chain')),
             ],
             options={

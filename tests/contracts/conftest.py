@@ -4,13 +4,17 @@ from typing import Any
 import pytest
 
 from bas_site.devstack import Anvil
+from contracts import nodes
 from tests.contracts.rpc_proxy import RpcProxy, running_proxy
 from tests.contracts.world import CONFIRMATIONS, World, new_world
 
 
 @pytest.fixture
-def world(chain: Anvil, settings: Any, db: None) -> World:
+def world(chain: Anvil, settings: Any, db: None, monkeypatch: pytest.MonkeyPatch) -> World:
     """A fresh vault, on watch."""
+    # A node that failed is asked again at once, unless a test is about its rest.
+    monkeypatch.setattr(nodes, "FIRST_REST_SECONDS", 0)
+    settings.CHAIN_ACCEPT_NEW = False
     settings.CHAIN_RPC_URLS = [chain.url]
     settings.CHAIN_CONFIRMATIONS = CONFIRMATIONS
     return new_world(chain)

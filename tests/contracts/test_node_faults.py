@@ -27,7 +27,7 @@ from tests.contracts.world import World
 METHODS = ("eth_chainId", "eth_getBlockByNumber", "eth_getLogs", "eth_call")
 FAULTS: dict[str, tuple[Fault, str]] = {
     "HTTP 500": (http_status(500), "with HTTP 500."),
-    "HTTP 429": (http_status(429, ("Retry-After", "1")), "with HTTP 429."),
+    "HTTP 429": (http_status(429), "with HTTP 429."),
     "time-out": (silence(1), "within 0.5 seconds."),
     "truncated JSON": (truncated_json, "with what is no JSON."),
     "HTML page": (html_page, "with what is no JSON."),
@@ -326,7 +326,8 @@ def test_a_vault_whose_price_the_node_does_not_know_yet_is_asked_again(
     world.send(world.vault.functions.allowToken(token.address, 50), world.owner)
     world.deposit_token(world.players[0], 150, token=token)
     world.confirm()
-    proxy.once("eth_call", result("0x" + "00" * 32))
+    # The first call asks the vault for its count.
+    proxy.once("eth_call", edited(lambda same: same), result("0x" + "00" * 32))
 
     assert "knows no price" in world.failing_scan()
 
@@ -334,7 +335,7 @@ def test_a_vault_whose_price_the_node_does_not_know_yet_is_asked_again(
     assert world.credits(world.players[0]) == 3
 
 
-@pytest.mark.parametrize("view", [1, 2])
+@pytest.mark.parametrize("view", [2, 3])
 def test_a_fault_while_a_token_is_asked_for_its_name_is_not_its_answer(
     world: World, proxy: RpcProxy, view: int
 ):
