@@ -16,24 +16,28 @@ WITH system AS (
     INSERT INTO wallets_account (asset_id, kind, key, balance, version, created_at, rolled_up_to)
     SELECT 'credits', kind, kind, 0, 0, now(), 0 FROM unnest(ARRAY['vault', 'house', 'fees']) kind
     ON CONFLICT (asset_id, key) DO NOTHING
-), player AS (
-    INSERT INTO wallets_account (asset_id, kind, key, balance, version, created_at, rolled_up_to)
-    SELECT 'credits', 'available', 'bench:player:' || n, %(rich)s, 1, now(), 0
-    FROM generate_series(1, %(players)s) n ORDER BY n
-    RETURNING id
-), deposit AS (
+)
+INSERT INTO wallets_account (asset_id, kind, key, balance, version, created_at, rolled_up_to)
+SELECT 'credits', 'available', 'bench:player:' || n, %(rich)s, 1, now(), 0
+FROM generate_series(1, %(players)s) n ORDER BY n
+"""
+# A deposit for each: of a transfer with thousands of legs, Postgres would learn to expect such.
+ADD_DEPOSITS = """
+WITH deposit AS (
     INSERT INTO wallets_transfer (key, kind, memo, created_at)
-    VALUES ('bench:players', 'deposit', '', now()) RETURNING id
+    SELECT key, 'deposit', '', now() FROM wallets_account
+    WHERE key LIKE 'bench:player:%' ORDER BY id
+    RETURNING id, key
 )
 INSERT INTO wallets_posting (transfer_id, account_id, amount, version, previous_balance, balance)
-SELECT deposit.id, player.id, %(rich)s, 1, 0, %(rich)s FROM deposit, player
-"""
-ADD_VAULTS_SIDE = """
-INSERT INTO wallets_posting (transfer_id, account_id, amount)
-SELECT t.id, a.id, -sum(p.amount)
-FROM wallets_transfer t, wallets_account a, wallets_posting p
-WHERE t.key = 'bench:players' AND a.key = 'vault' AND p.transfer_id = t.id
-GROUP BY t.id, a.id
+SELECT deposit.id, leg.*
+FROM deposit, wallets_account player, wallets_account vault,
+LATERAL (VALUES
+    (vault.id, -player.balance, NULL, NULL, NULL),
+    (player.id, player.balance, 1, 0, player.balance)
+) leg
+WHERE player.key = deposit.key AND vault.key = 'vault'
+ORDER BY deposit.id
 """
 FIND_PLACE = """
 SELECT min(id) FILTER (WHERE key = 'bench:player:1'), min(id) FILTER (WHERE key = 'house'),
@@ -96,7 +100,7 @@ def _copy(connection: psycopg.Connection, schema: str) -> None:
 def _fill(connection: psycopg.Connection, schema: str) -> Place:
     connection.execute(f"SET search_path TO {schema}")
     connection.execute(ADD_PLAYERS, {"players": PLAYERS, "rich": RICH})
-    connection.execute(ADD_VAULTS_SIDE)
+    connection.execute(ADD_DEPOSITS)
     connection.execute("VACUUM ANALYZE")
     return Place(schema, *connection.execute(FIND_PLACE).fetchone())
 
