@@ -1,13 +1,14 @@
-"""The command line: `python -m engine replay FILE`."""
+"""The command line: `python -m engine replay FILE` and `python -m engine verify FILE`."""
 
 import argparse
 import json
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from engine.replay import ReplayError, replay
+from engine.verify import Fault, is_transcript, replay_transcript, verify
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,6 +27,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("file", metavar="FILE", help="the match as JSON; - for standard input")
     command.set_defaults(run=run_replay)
 
+    command = commands.add_parser(
+        "verify",
+        help="verify a match's transcript",
+        description="Verify a match's transcript: the server's secret, the hash chain, the "
+        "commitments, the draws, the rules, the result and what was paid. Exit status 0 if all is "
+        "as it must be; 1 and the first thing that is off; 2 if it is no transcript.",
+    )
+    command.add_argument("file", metavar="FILE", help="the transcript; - for standard input")
+    command.set_defaults(run=run_verify)
+
     options = parser.parse_args(arguments)
     try:
         status: int = options.run(options)
@@ -42,12 +53,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run_replay(options: argparse.Namespace) -> int:
     """Print the lines of the match in `options.file`; return 0, or 2 if it is not a legal one."""
     try:
-        for line in replay(read_json(options.file)):
+        document = read_json(options.file)
+        lines = replay_transcript(document) if is_transcript(document) else replay(document)
+        for line in lines:
             sys.stdout.write(json.dumps(line) + "\n")
     except ReplayError as error:
         sys.stdout.flush()
         print(error, file=sys.stderr)
         return 2
+    return 0
+
+
+def run_verify(options: argparse.Namespace) -> int:
+    """Print what the transcript in `options.file` proves; return 0, 1 or 2."""
+    try:
+        proved = verify(read_json(options.file))
+    except ReplayError as error:
+        print(error, file=sys.stderr)
+        return 1 if isinstance(error, Fault) else 2
+    result = proved.result
+    won = f" by ape {result['winner']}" if result["winner"] else ""
+    paid = ", ".join(f"{amount} to ape {ape}" for ape, amount in result["payouts"].items())
+    print(f"OK: match {proved.match}")
+    print(f"{proved.events} events, {proved.movements} movements, {proved.draws} influences drawn")
+    print(f"{result['status']}{won} ({result['ended_by']})")
+    print(f"pot {result['pot']}: {paid}, fee {result['fee']}")
     return 0
 
 
@@ -65,7 +95,9 @@ def read_json(path: str) -> object:
     except (OSError, ValueError) as error:
         raise ReplayError(f"cannot read {path!a}: {_one_line(error)}") from error
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(
+            text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeated_keys
+        )
     except RecursionError as error:
         raise ReplayError("not JSON that can be read: nested too deeply") from error
     except ValueError as error:
@@ -74,6 +106,13 @@ def read_json(path: str) -> object:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number")
+
+
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    # Readers differ on which one counts, so that one file could be two matches.
+    if len(members := dict(pairs)) != len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return members
 
 
 def _one_line(error: Exception) -> str:

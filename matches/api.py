@@ -24,7 +24,9 @@ from matches.serializers import (
     NewMatchSerializer,
     RevealSerializer,
     TableSerializer,
+    TranscriptSerializer,
 )
+from matches.transcript import transcript
 from wallets.idempotency import HEADER, once
 from wallets.pagination import NewestFirst
 
@@ -206,6 +208,16 @@ class PotionsView(APIView):
             return status.HTTP_200_OK, _table(request, selectors.match_for(request.user, match_id))
 
         return once(request, drink)
+
+
+class TranscriptView(APIView):
+    """Proof that a match was fair."""
+
+    @extend_schema(tags=["matches"], responses=TranscriptSerializer, parameters=[INVITATION])
+    def get(self, request: Request, match_id: UUID) -> Response:
+        """What `python -m engine verify` needs to check a match that has ended."""
+        invitation = request.headers.get(INVITATION.name, "")
+        return Response(transcript(selectors.match_for(request.user, match_id, invitation)))
 
 
 def _act(

@@ -15,6 +15,12 @@ class NotRunning(Conflict):
     code, title = "match_not_running", "This match is not running"
 
 
+class NoTranscript(Conflict):
+    """The match has not been played, or is still running: its secret is not for the world yet."""
+
+    code, title = "no_transcript", "A transcript is there once a match was played to its end"
+
+
 class OwnMatch(Conflict):
     """A wallet can't meet itself."""
 

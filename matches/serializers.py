@@ -142,3 +142,17 @@ class TableSerializer(CardSerializer):
     secret_hash = serializers.CharField(help_text="SHA-256 of the server's secret")
     server_secret = serializers.CharField(allow_null=True, help_text="once the match has ended")
     play = PlaySerializer(allow_null=True, help_text="null before the start")
+
+
+class TranscriptSerializer(serializers.Serializer):
+    """All that anyone needs to verify a match; docs/fairness.md explains each part."""
+
+    format = serializers.CharField()
+    header = serializers.DictField(help_text="the terms, and who played")
+    server_secret = serializers.CharField(help_text="its SHA-256 is the header's secret_hash")
+    events = serializers.ListField(
+        child=serializers.DictField(), help_text="each with its hash in the chain"
+    )
+    chain_hash = serializers.CharField(help_text="the last event's")
+    final = serializers.DictField(help_text="the state in which the match ended")
+    result = serializers.DictField(help_text="how it ended, and who got what")

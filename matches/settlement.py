@@ -34,16 +34,28 @@ def refund(match: Match) -> None:
     _release(match, Transfer.Kind.REFUND, legs)
 
 
-def pay_out(match: Match) -> None:
-    """Give the winner the pot less the house fee, which is rounded down (rules.md, section 5)."""
-    winner = match.seats.select_related("wallet").get(side=match.winner)
+def shares(match: Match) -> tuple[dict[Side, int], int]:
+    """What each side gets of the pot of a match that has ended, and the house's fee.
+
+    The winner takes the pot less the fee, which is rounded down (rules.md, section 5); with no
+    winner both get their stakes.
+    """
+    if not match.winner:
+        return dict.fromkeys(Side, match.stake), 0
     pot = 2 * match.stake
     fee = pot * match.fee_bps // 10_000
-    shares = {
-        ledger.player_account(winner.wallet).pk: pot - fee,
+    return dict.fromkeys(Side, 0) | {Side(match.winner): pot - fee}, fee
+
+
+def pay_out(match: Match) -> None:
+    """Give the winner the pot less the house fee."""
+    winner = match.seats.select_related("wallet").get(side=match.winner)
+    won, fee = shares(match)
+    accounts = {
+        ledger.player_account(winner.wallet).pk: won[Side(match.winner)],
         ledger.system_account(Account.Kind.FEES).pk: fee,
     }
-    legs = [Leg(account, share) for account, share in shares.items() if share]
+    legs = [Leg(account, share) for account, share in accounts.items() if share]
     _release(match, Transfer.Kind.PAYOUT, legs)
 
 

@@ -1,14 +1,16 @@
 from django.urls import path
 
-from matches import api
+from matches import api, events_api
 
 urlpatterns = [
     path("matches", api.MatchesView.as_view()),
     path("matches/<uuid:match_id>", api.MatchView.as_view()),
+    path("matches/<uuid:match_id>/events", events_api.EventsView.as_view()),
     path("matches/<uuid:match_id>/join", api.JoinView.as_view()),
     path("matches/<uuid:match_id>/cancel", api.CancelView.as_view()),
     path("matches/<uuid:match_id>/resign", api.ResignView.as_view()),
     path("matches/<uuid:match_id>/moves", api.MovesView.as_view()),
     path("matches/<uuid:match_id>/reveals", api.RevealsView.as_view()),
     path("matches/<uuid:match_id>/potions", api.PotionsView.as_view()),
+    path("matches/<uuid:match_id>/transcript", api.TranscriptView.as_view()),
 ]
