@@ -169,9 +169,9 @@ class _Verifier:
 
     def _follows(self, index: int, recorded: bytes) -> bool:
         if index + 1 == len(self.events):
-            return recorded.hex() == self.document["chain_hash"]
+            return bool(recorded.hex() == self.document["chain_hash"])
         following = self.events[index + 1]
-        return _extended(recorded, following).hex() == following["hash"]
+        return bool(_extended(recorded, following).hex() == following["hash"])
 
     def _changed(self, index: int) -> str:
         """Return the field of an event that must have been changed, as far as that can be told."""
@@ -189,8 +189,8 @@ class _Verifier:
                 return ".ape" if self._fits_with_the_other_ape(event) else ".type"
 
     def _fits_with_the_other_ape(self, event: Mapping[str, Any]) -> bool:
-        flipped = event | {"ape": "b" if event["ape"] == "a" else "a"}
-        return _extended(self.hash, flipped).hex() == event["hash"]
+        flipped = {**event, "ape": "b" if event["ape"] == "a" else "a"}
+        return bool(_extended(self.hash, flipped).hex() == event["hash"])
 
     def _apply(self, index: int, state: State, ruleset: Ruleset) -> State:
         event = self.events[index]
