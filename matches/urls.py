@@ -1,10 +1,11 @@
 from django.urls import path
 
-from matches import api
+from matches import api, events_api
 
 urlpatterns = [
     path("matches", api.MatchesView.as_view()),
     path("matches/<uuid:match_id>", api.MatchView.as_view()),
+    path("matches/<uuid:match_id>/events", events_api.EventsView.as_view()),
     path("matches/<uuid:match_id>/join", api.JoinView.as_view()),
     path("matches/<uuid:match_id>/cancel", api.CancelView.as_view()),
     path("matches/<uuid:match_id>/resign", api.ResignView.as_view()),
