@@ -34,26 +34,37 @@ def mined(node: Web3, sent: bytes) -> TxReceipt:
     return receipt
 
 
-def watch_vault(node: Web3, vault: Contract, *, block: int, tokens: tuple[str, ...]) -> Vault:
+def watch_vault(
+    node: Web3,
+    vault: Contract,
+    *,
+    block: int,
+    tokens: tuple[str, ...],
+    finality: str = Chain.Finality.CONFIRMATIONS,
+) -> Vault:
     """Put a vault that was deployed in `block` on watch, as the one that players are sent to.
 
-    Prices are read from the vault, which fixes them for ever. Raises NODE_ERRORS, and
-    ChainStartedOver if the node's chain is another one than the one that is on watch.
+    `finality` is the policy of a chain that is not on watch yet. Prices are read from the vault,
+    which fixes them for ever. Raises NODE_ERRORS, and ChainStartedOver if the node's chain is
+    another one than the one that is on watch.
     """
     coins = [{"address": t, **read_coin(node, vault.address, t)} for t in (NATIVE, *tokens)]
     genesis = header(node, 0)
     known = Chain.objects.filter(pk=settings.CHAIN_ID).first()
     if known:
         check_genesis(node, name=known.name, genesis_hash=known.genesis_hash)
-    return _store(vault.address, genesis, header(node, block - 1), coins)
+    return _store(vault.address, genesis, header(node, block - 1), coins, finality)
 
 
 @in_transaction
-def _store(address: str, genesis: Header, before: Header, coins: list[dict[str, Any]]) -> Vault:
+def _store(
+    address: str, genesis: Header, before: Header, coins: list[dict[str, Any]], finality: str
+) -> Vault:
     Chain.objects.get_or_create(
         pk=settings.CHAIN_ID,
         defaults={
             "name": TESTNETS.get(settings.CHAIN_ID, f"chain {settings.CHAIN_ID}"),
+            "finality": finality,
             "confirmations": settings.CHAIN_CONFIRMATIONS,
             "genesis_hash": genesis.hash,
             "scanned_block": before.number,
@@ -75,5 +86,11 @@ def _store(address: str, genesis: Header, before: Header, coins: list[dict[str, 
         address=address,
         defaults={"deployed_block": before.number + 1, "current": True},
     )
-    Token.objects.bulk_create((Token(vault=vault, **c) for c in coins), ignore_conflicts=True)
+    # A chain that started over may have the vault again at the same address, with other prices.
+    Token.objects.bulk_create(
+        (Token(vault=vault, **c) for c in coins),
+        update_conflicts=True,
+        unique_fields=["vault", "address"],
+        update_fields=["symbol", "decimals", "credit_price"],
+    )
     return vault

@@ -304,7 +304,8 @@ def check_genesis(node: Web3, *, name: str, genesis_hash: str) -> None:
     """
     if header(node, 0).hash != genesis_hash:
         raise ChainStartedOver(
-            f"This is not the chain that {name} was set up with: its first block differs."
+            f"This is not the chain that {name} was set up with: its first block differs. Nothing "
+            "is minted. If the chain started over, say so: manage.py watch_chain --accept-new-chain"
         )
 
 

@@ -76,6 +76,10 @@ class Reader:
                 part = coming.result()
         yield part
 
+    def shrink(self) -> None:
+        """Make the next range smaller."""
+        self._resize(self.blocks // 2)
+
     def _next(self, below: Point, upto: int) -> Part:
         """Read the next range, smaller and smaller until the node will tell it."""
         while True:

@@ -32,6 +32,7 @@ from contracts.models import Chain
 from contracts.node import (
     ChainStartedOver,
     Header,
+    NodeRefused,
     Trouble,
     accepts_new_chain,
     check_genesis,
@@ -108,7 +109,10 @@ def _by_any_node(chain: Chain, accept_new_chain: bool, progress: Progress) -> st
 
 
 def _scan(chain: Chain, node: Web3, place: int, accept_new: bool, progress: Progress) -> None:
-    _check_genesis(chain, node, accept_new)
+    if accept_new:
+        accept_if_new(chain, node)
+    else:
+        check_genesis(node, name=chain.name, genesis_hash=chain.genesis_hash)
     head = header(node, "latest")
     # Asked before anything is read, so that a node that can't tell is known at once.
     final = -1
@@ -135,13 +139,11 @@ def _scan(chain: Chain, node: Web3, place: int, accept_new: bool, progress: Prog
         raise CreditsRefused(unexplained)
 
 
-def _check_genesis(chain: Chain, node: Web3, accept_new: bool) -> None:
-    """Make sure that this is the chain that is on watch, or have it be from now on."""
+def accept_if_new(chain: Chain, node: Web3) -> None:
+    """Take the node's chain for the one on watch, if it is another. Raises Trouble."""
     try:
         check_genesis(node, name=chain.name, genesis_hash=chain.genesis_hash)
     except ChainStartedOver:
-        if not accept_new:
-            raise
         start_over(chain=chain, genesis_hash=header(node, 0).hash)
 
 
@@ -162,6 +164,10 @@ def _read_to(head: Header, chain: Chain, node: Web3, place: int, progress: Progr
                 store_part(chain=chain, part=part)
                 credit_confirmed(chain)
                 progress(part, head)
+    except NodeRefused:
+        # What was asked beside the deposits, in a range that was small enough for those.
+        reader.shrink()
+        raise
     finally:
         Chain.objects.filter(pk=chain.pk).update(block_range=reader.blocks)
         chain.block_range = reader.blocks

@@ -22,6 +22,7 @@ PROJECT = Path(__file__).parents[2]
 @pytest.fixture(autouse=True)
 def _settings(chain: Anvil, settings: Any) -> None:
     settings.CHAIN_RPC_URLS = [chain.url]
+    settings.CHAIN_ACCEPT_NEW = False
     settings.DEPLOYER_PRIVATE_KEY = ""
 
 

@@ -9,8 +9,17 @@ from web3.contract import Contract
 from web3.middleware import SignAndSendRawMiddlewareBuilder
 
 from contracts.deploy import deploy, mined, watch_vault
-from contracts.models import Vault
-from contracts.node import NODE_ERRORS, check_genesis, connect, reason
+from contracts.models import Chain, Vault
+from contracts.node import (
+    NODE_ERRORS,
+    accepts_new_chain,
+    check_genesis,
+    connect,
+    final_block,
+    header,
+    reason,
+)
+from contracts.watcher import accept_if_new
 
 # The development stack's test coin: six decimals, as most dollar coins have; a credit costs 1.
 TEST_TOKEN = ("Test Dollar", "TUSD", 6)
@@ -31,6 +40,13 @@ class Command(BaseCommand):
         parser.add_argument("--owner", help="the vault's owner (default: the deployer)")
         parser.add_argument("--signer", help="signs withdrawal vouchers (default: the deployer)")
         parser.add_argument(
+            "--finality",
+            choices=Chain.Finality.values,
+            default=Chain.Finality.CONFIRMATIONS,
+            help="what makes a deposit count on a chain that is not on watch yet: "
+            "CHAIN_CONFIRMATIONS blocks, or the node's safe or finalized block",
+        )
+        parser.add_argument(
             "--dev",
             action="store_true",
             help="a development chain: the node's first account signs, a test ERC-20 is deployed "
@@ -41,6 +57,7 @@ class Command(BaseCommand):
         """Deploy."""
         try:
             node = connect()
+            self._check_chain(node, options["finality"])
             if options["dev"] and (vault := self._deployed(node)):
                 self.stdout.write(f"The vault is on watch already, at {vault.address}.")
                 return
@@ -51,11 +68,20 @@ class Command(BaseCommand):
             )
             self.stdout.write(f"BasVault {vault.address} is in block {block}.")
             tokens = (self._test_token(node, deployer, vault),) if options["dev"] else ()
-            watch_vault(node, vault, block=block, tokens=tokens)
+            watch_vault(node, vault, block=block, tokens=tokens, finality=options["finality"])
         except NODE_ERRORS as error:
             # `from None`: the cause may hold the node's URL.
             raise CommandError(reason(error)) from None
         self.stdout.write(self.style.SUCCESS(f"The vault is deployed at {vault.address}."))
+
+    def _check_chain(self, node: Web3, finality: str) -> None:
+        """Make sure that the watcher will be able to read the chain. Raises Trouble."""
+        chain = Chain.objects.filter(pk=settings.CHAIN_ID).first()
+        policy = chain.finality if chain else finality
+        if policy != Chain.Finality.CONFIRMATIONS:
+            final_block(node, policy, header(node, "latest"))
+        if chain and accepts_new_chain():
+            accept_if_new(chain, node)
 
     def _deployed(self, node: Web3) -> Vault | None:
         """The vault on watch, if the chain has it. Raises ChainStartedOver, NODE_ERRORS."""

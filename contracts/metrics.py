@@ -1,0 +1,77 @@
+"""What Prometheus is told of the chains; read from the database, so every process says the same."""
+
+from collections.abc import Iterator
+
+from django.db.models import Count, Min
+from django.utils import timezone
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from contracts.models import Chain, Deposit, Node
+
+GAUGES = {
+    "lag_blocks": "Blocks of the chain that are not read yet",
+    "lag_seconds": "Time between the last block read and the newest one",
+    "head_block": "The newest block seen",
+    "head_timestamp_seconds": "The newest block's time",
+    "scanned_timestamp_seconds": "When the last scan ended",
+    "pending_deposits": "Deposits that do not count yet",
+    "oldest_pending_deposit_seconds": "For how long the oldest of them has been waiting",
+    "deepest_reorg_blocks": "The deepest reorganisation seen",
+    "paused": "1 if an operator paused the chain",
+    "in_trouble": "1 if the last scan stopped",
+}
+
+
+class ChainCollector(Collector):
+    """How the watcher fares, for each chain, and how each of its nodes has failed."""
+
+    def collect(self) -> Iterator[Metric]:
+        """One value a chain, named by its id."""
+        gauges = {
+            name: GaugeMetricFamily(f"bas_chain_{name}", text, labels=["chain"])
+            for name, text in GAUGES.items()
+        }
+        reorgs = CounterMetricFamily("bas_chain_reorgs", "Reorganisations seen", labels=["chain"])
+        for chain in Chain.objects.order_by("pk"):
+            for name, value in _values(chain).items():
+                gauges[name].add_metric([str(chain.pk)], value)
+            reorgs.add_metric([str(chain.pk)], chain.reorgs)
+        yield from gauges.values()
+        yield reorgs
+        failures = CounterMetricFamily(
+            "bas_chain_node_failures",
+            "Failures of a node, known by its place among the chain's RPC URLs",
+            labels=["chain", "node", "cause"],
+        )
+        for node in Node.objects.order_by("chain_id", "place"):
+            for cause, times in sorted(node.failures.items()):
+                failures.add_metric([str(node.chain_id), str(node.place), cause], times)
+        yield failures
+
+
+def _values(chain: Chain) -> dict[str, float]:
+    now = timezone.now()
+    pending = Deposit.objects.filter(vault__chain=chain, status=Deposit.Status.PENDING).aggregate(
+        count=Count("pk"), oldest=Min("seen_at")
+    )
+    values: dict[str, float] = {
+        "lag_blocks": max(0, chain.head_block - chain.scanned_block),
+        "head_block": chain.head_block,
+        "pending_deposits": pending["count"],
+        "oldest_pending_deposit_seconds": (
+            (now - pending["oldest"]).total_seconds() if pending["oldest"] else 0
+        ),
+        "deepest_reorg_blocks": chain.deepest_reorg,
+        "paused": int(chain.paused),
+        "in_trouble": int(bool(chain.trouble)),
+    }
+    if chain.scanned_at:
+        values["scanned_timestamp_seconds"] = chain.scanned_at.timestamp()
+    if chain.head_timestamp:
+        values["head_timestamp_seconds"] = chain.head_timestamp.timestamp()
+        last = chain.blocks.filter(number=chain.scanned_block).first()
+        if last:
+            behind = (chain.head_timestamp - last.timestamp).total_seconds()
+            values["lag_seconds"] = max(0.0, behind)
+    return values
