@@ -29,8 +29,8 @@ AFTER = OpenApiParameter(
 STREAM = OpenApiResponse(
     str,
     "Messages of server-sent events, their `data` in JSON: `start`, `locked`, `movement`, "
-    "`potion`, `resign`, each with its number in the match as `id`; `clock`, without one, whenever "
-    "the running stage or its deadline changes; and `ended`, after which the stream ends.",
+    "`potion`, `resign`, `void`, each with its number in the match as `id`; `clock`, without one, "
+    "whenever the running stage or its deadline changes; and `ended`, after which the stream ends.",
 )
 
 

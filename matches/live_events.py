@@ -143,6 +143,8 @@ def _event_frame(event: Event, state: State) -> bytes:
             told |= {side.value: _shown(body[side.value]) for side in Side}
         case "potion" | "resign":
             told |= {"ape": body["ape"], "state": _state(state)}
+        case "void":
+            told |= {"reason": body["reason"]}
     return _frame(body["type"], told, n=event.n)
 
 
