@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import structlog
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from eth_account import Account as Key
 from eth_account.signers.local import LocalAccount
@@ -170,10 +170,5 @@ def _promised(withdrawal: Withdrawal, block: int) -> int:
         Q(redemptions__block_number__gt=block) & ~Q(redemptions__status="orphaned"),
         status__in=[status.REDEEMED, status.PAID],
     )
-    promised = Withdrawal.objects.filter(outstanding, token=withdrawal.token_id).distinct()
-    return (
-        Withdrawal.objects.filter(pk__in=promised.values("pk")).aggregate(Sum("amount"))[
-            "amount__sum"
-        ]
-        or 0
-    )
+    of_token = Withdrawal.objects.filter(outstanding, token=withdrawal.token_id)
+    return sum(amount for _, amount in of_token.values_list("pk", "amount").distinct())

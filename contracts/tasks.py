@@ -1,12 +1,14 @@
 """The Celery face of the watcher."""
 
+import structlog
 from celery import shared_task
 
-from contracts import watcher
+from contracts import redemptions, signer, watcher
 from contracts.models import Chain
 
 # A scan that was asked for longer ago is of no use: the next poll asks for another.
 HINT_SECONDS = 30
+log = structlog.get_logger(__name__)
 
 
 @shared_task
@@ -20,3 +22,20 @@ def scan_chains() -> None:
 def scan_chain(chain_id: int) -> bool:
     """Scan one chain; run twice, or at the same time, it changes nothing."""
     return watcher.scan(chain_id)
+
+
+@shared_task
+def sign_withdrawals() -> int:
+    """Sign what is approved. It has a queue of its own: only the signer's process holds the key."""
+    try:
+        return signer.sign_approved()
+    except signer.NoKey as error:
+        log.error("nothing is signed", reason=str(error))
+        return 0
+
+
+@shared_task
+def sweep_withdrawals() -> int:
+    """Give back the credits of vouchers that expired unused; how many there were."""
+    chains = Chain.objects.filter(paused=False)
+    return sum(redemptions.give_back_expired(chain) for chain in chains)
