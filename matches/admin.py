@@ -153,7 +153,6 @@ class MatchAdmin(ReadOnlyAdmin):
         amount("stake", "Stake"),
         "ended_by",
         moment("created_at", "Made"),
-        moment("ended_at", "Ended"),
     )
     fieldsets = (
         (

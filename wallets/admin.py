@@ -355,7 +355,6 @@ class PostingAdmin(ReadOnlyAdmin):
     linked_by = ("account", "account__wallet", "version")
     list_select_related = ("transfer", "account", "account__wallet")
     list_display = (
-        "id",
         moment("transfer.created_at", "Posted"),
         to("account", "Account", text=attrgetter("key"), keep=KEY),
         status("transfer.kind", "Kind", TRANSFER_COLOURS),
