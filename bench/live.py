@@ -29,6 +29,8 @@ from bench.server import Server, throwaway_server
 
 STREAMS, ROUNDS, SECONDS, MOVES = 2_000, 30, 1.0, 100
 CALLERS = 4
+# Its players on two devices each, and some who watch; below the limit for a wallet.
+STREAMS_OF_A_MATCH = 10
 OPENING = 16  # at a time: each needs a database connection for a moment
 AIM = 0.9
 CALL = "/api/v1/auth/me"
@@ -141,13 +143,17 @@ async def _turn(web: Web, request: bytes, seconds: float) -> Turn:
 
 
 def _tables(streams: int) -> list[tuple[object, dict[str, object], dict[str, str]]]:
-    """Running matches for so many streams, one for each player: match, wallets and tokens."""
+    """Running matches for so many streams: match, wallets and tokens."""
+    from django.db import connection
+
     from matches import lobby
     from tests.matches.helpers import player
     from wallets.login import issue_token
 
+    with connection.cursor() as cursor:
+        cursor.execute("SET synchronous_commit = off")  # making them is not measured
     tables = []
-    for n in range(-(-streams // 2)):
+    for n in range(-(-streams // STREAMS_OF_A_MATCH)):
         wallets = {side: player() for side in ("a", "b")}
         match = lobby.create_match(wallet=wallets["a"], stake=10, visibility="open")
         lobby.join_match(wallet=wallets["b"], match_id=match.pk)
@@ -155,8 +161,9 @@ def _tables(streams: int) -> list[tuple[object, dict[str, object], dict[str, str
             side: issue_token(wallet=wallet, name="bench")[0] for side, wallet in wallets.items()
         }
         tables.append((match.pk, wallets, tokens))
-        if n % 100 == 99:
+        if n % 50 == 49:
             say(f"  {n + 1} matches made")
+    connection.close()
     return tables
 
 
@@ -176,7 +183,8 @@ async def _open(web: Web, tables: list, streams: int) -> list[Watcher]:
                 say(f"  {opened} streams open")
             return watcher
 
-    seats = [(match, token) for match, _, tokens in tables for token in tokens.values()]
+    half = STREAMS_OF_A_MATCH // 2
+    seats = [(match, token) for match, _, tokens in tables for token in (*tokens.values(),) * half]
     return await asyncio.gather(*(open_(*seat) for seat in seats[:streams]))
 
 
@@ -196,12 +204,12 @@ def _play(match_id: object, wallet: object) -> float:
 
 
 async def _delays(tables: list, watchers: list[Watcher], moves: int) -> list[float]:
-    """The seconds from the commit of a move to its arrival at both players' streams."""
+    """The seconds from the commit of a move to its arrival at each of the match's streams."""
     delays = []
     for n, (match_id, wallets, _) in enumerate(tables[:moves]):
-        both = watchers[2 * n : 2 * n + 2]
+        of_match = watchers[STREAMS_OF_A_MATCH * n :][:STREAMS_OF_A_MATCH]
         committed = await asyncio.to_thread(_play, match_id, wallets["a"])
-        for watcher in both:
+        for watcher in of_match:
             while not watcher.arrivals:
                 await asyncio.sleep(0.001)
             delays.append(watcher.arrivals[0] - committed)
@@ -306,7 +314,7 @@ def run(
     logging.getLogger("httpx").setLevel(logging.WARNING)
     say(f"Making matches for {streams:,} streams.")
     tables = _tables(streams)
-    moves = min(moves, streams // 2)
+    moves = min(moves, len(tables))
     asyncio.run(
         _measure(server, tables, streams=streams, rounds=rounds, seconds=seconds, moves=moves)
     )

@@ -22,9 +22,8 @@ SECONDS = 20
 
 def database_url():
     """The tests' own database, by the address that the settings were read from."""
-    return urlsplit(os.environ["DATABASE_URL"])._replace(
-        path="/" + connection.settings_dict["NAME"]
-    )
+    name = connection.settings_dict["NAME"]
+    return urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
 
 
 class Web:
