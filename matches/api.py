@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers, status
+from rest_framework import status
 from rest_framework.exceptions import ValidationError
 from rest_framework.generics import ListAPIView
 from rest_framework.pagination import Cursor
@@ -20,8 +20,10 @@ from matches.models import Match
 from matches.serializers import (
     CardSerializer,
     JoinSerializer,
+    LobbySerializer,
     MoveSerializer,
     NewMatchSerializer,
+    QuickMatchSerializer,
     RevealSerializer,
     TableSerializer,
     TranscriptSerializer,
@@ -74,13 +76,13 @@ class MatchesView(ListAPIView):
 
     def get_queryset(self):
         """The lobby unless `?mine=true`."""
-        mine = serializers.BooleanField().run_validation(self.request.query_params.get("mine", "0"))
-        return selectors.matches_of(self.request.user) if mine else selectors.lobby()
+        form = LobbySerializer(data=self.request.query_params.dict())
+        form.is_valid(raise_exception=True)
+        wanted = dict(form.validated_data)
+        mine = wanted.pop("mine")
+        return selectors.matches_of(self.request.user) if mine else selectors.open_matches(**wanted)
 
-    @extend_schema(
-        tags=["matches"],
-        parameters=[OpenApiParameter("mine", bool, description="your own matches instead")],
-    )
+    @extend_schema(tags=["matches"], parameters=[LobbySerializer])
     def get(self, request: Request) -> Response:
         """Open matches that you may join, or your own, newest first."""
         page = self.paginate_queryset(self.get_queryset())
@@ -103,6 +105,27 @@ class MatchesView(ListAPIView):
             return status.HTTP_201_CREATED, _table(request, match)
 
         return once(request, make)
+
+
+class QuickMatchView(APIView):
+    """Play whoever wants to play for the same stake."""
+
+    @extend_schema(
+        tags=["matches"],
+        request=QuickMatchSerializer,
+        responses=TableSerializer,
+        parameters=[IDEMPOTENCY_KEY],
+    )
+    def post(self, request: Request) -> Response:
+        """Join the match of this stake that has waited longest, or make one and wait."""
+        form = QuickMatchSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+
+        def pair() -> tuple[int, dict[str, Any]]:
+            match = lobby.quick_match(wallet=request.user, **form.validated_data)
+            return status.HTTP_200_OK, _table(request, match)
+
+        return once(request, pair)
 
 
 class MatchView(APIView):

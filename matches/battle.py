@@ -6,30 +6,35 @@ The engine says what an event means; this module decides when one has happened.
 
 import secrets
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import structlog
 from django.utils import timezone
 
 import engine
 from engine import Choice, Ruleset, State
-from matches import chance, settlement
+from matches import chance, clock, settlement
+from matches.conf import setting
 from matches.errors import (
     IllegalChoice,
     NotRunning,
     StaleMovement,
     TooEarly,
     TooLate,
+    TooManyChanges,
     WrongReveal,
 )
 from matches.models import Event, LockIn, Match, Side
 from matches.sealing import seal, unseal
 from wallets.db import in_transaction
-from wallets.errors import NotFound
+from wallets.errors import Forbidden, NotFound
 from wallets.models import Wallet
 
-RESIGNED = "resigned"
+log = structlog.get_logger(__name__)
+RESIGNED, VOIDED = "resigned", "voided"
+MAX_REASON = 300
 
 
 def locked(match_id: UUID) -> Match:
@@ -73,8 +78,8 @@ def begin(match: Match, now: datetime) -> None:
 def lock_in(*, wallet: Wallet, match_id: UUID, movement: int, commitment: str) -> None:
     """Lock in a commitment (rules.md, section 6) for the running movement.
 
-    It may be replaced until both apes have locked in. The same one again changes nothing. Raises
-    NotFound, NotRunning, StaleMovement, TooLate.
+    It may be replaced, not too often, until both apes have locked in. The same one again changes
+    nothing. Raises NotFound, NotRunning, StaleMovement, TooLate, TooManyChanges.
     """
     match, side = _seated(wallet, match_id)
 
@@ -89,7 +94,7 @@ def lock_in(*, wallet: Wallet, match_id: UUID, movement: int, commitment: str) -
 def play(*, wallet: Wallet, match_id: UUID, movement: int, choice: Choice) -> None:
     """Lock in a choice in one step: the server makes the salt, and reveals it with the other's.
 
-    Raises NotFound, NotRunning, StaleMovement, TooLate, IllegalChoice.
+    Raises NotFound, NotRunning, StaleMovement, TooLate, TooManyChanges, IllegalChoice.
     """
     match, side = _seated(wallet, match_id)
 
@@ -161,6 +166,25 @@ def resign(*, wallet: Wallet, match_id: UUID) -> None:
 
 
 @in_transaction
+def void(*, operator: Wallet, match_id: UUID, reason: str) -> None:
+    """Stop a running match and give both stakes back; both players are shown the reason.
+
+    Raises Forbidden, NotFound, NotRunning, and ValueError without a reason that can be shown.
+    """
+    if not operator.has_perm("matches.void_match"):
+        raise Forbidden
+    reason = reason.strip()
+    if not 0 < len(reason) <= MAX_REASON or "\0" in reason or not _is_unicode(reason):
+        raise ValueError(f"A reason is text of 1 to {MAX_REASON} characters.")
+    match = locked(match_id)
+    _require_running(match)
+    match.void_reason = reason
+    _record(match, {"type": "void", "reason": match.void_reason})
+    log.warning("match voided", match=str(match.pk), operator=operator.pk, reason=reason)
+    _close(match, Match.Status.CANCELLED, VOIDED, timezone.now())
+
+
+@in_transaction
 def catch_up(*, match_id: UUID) -> bool:
     """Apply a deadline that has passed; whether there was one. Anybody may call it, at any time."""
     return _apply_deadline(locked(match_id))
@@ -168,9 +192,12 @@ def catch_up(*, match_id: UUID) -> bool:
 
 def _apply_deadline(match: Match) -> bool:
     now = timezone.now()
-    if match.deadline is None or now < match.deadline:
+    if not clock.has_passed(match, now):
         return False
-    if match.stage == Match.Stage.LOCK and _lock_ins(match):
+    if clock.was_down(match, now):
+        match.deadline = now + match.stage_time
+        match.save()
+    elif match.stage == Match.Stage.LOCK and _lock_ins(match):
         _start_reveals(match, now)
     else:
         _resolve(match, now)
@@ -216,7 +243,11 @@ def _lock_in(match: Match, side: Side, **lock: Any) -> None:
     if match.stage != Match.Stage.LOCK:
         raise TooLate
     movement = state_of(match).movement
-    fresh = {"sealed_choice": None, "revealed": False} | lock
+    before = match.lock_ins.filter(movement=movement, side=side).first()
+    replaced = before.replaced + 1 if before else 0
+    if replaced > setting("MATCH_MAX_REPLACEMENTS"):
+        raise TooManyChanges
+    fresh = {"sealed_choice": None, "revealed": False, "replaced": replaced} | lock
     match.lock_ins.update_or_create(movement=movement, side=side, defaults=fresh)
     _record(
         match,
@@ -240,7 +271,7 @@ def _lock_ins(match: Match) -> dict[str, LockIn]:
 def _start_reveals(match: Match, now: datetime) -> None:
     """Both are in, or one is and the time is up: from now on nobody can change a choice."""
     match.stage = Match.Stage.REVEAL
-    match.deadline = now + timedelta(seconds=match.reveal_seconds)
+    match.deadline = now + match.stage_time
     match.save()
     _resolve_if_complete(match, now)
 
@@ -274,7 +305,7 @@ def _resolve(match: Match, now: datetime) -> None:
 def _next_movement(match: Match, state: State, now: datetime) -> None:
     match.state = state.to_json()
     match.stage = Match.Stage.LOCK
-    match.deadline = now + timedelta(seconds=match.lock_seconds)
+    match.deadline = now + match.stage_time
     match.save()
 
 
@@ -286,10 +317,14 @@ def _why(state: State) -> str:
 
 
 def _end(match: Match, state: State, ended_by: str, now: datetime) -> None:
-    """Settle: status and money change together."""
     match.state = state.to_json()
-    match.status = Match.Status(state.status)
     match.winner = state.winner or ""
+    _close(match, Match.Status(state.status), ended_by, now)
+
+
+def _close(match: Match, status: Match.Status, ended_by: str, now: datetime) -> None:
+    """Settle: status and money change together."""
+    match.status = status
     match.ended_by = ended_by
     match.ended_at = now
     match.deadline = None
@@ -306,6 +341,11 @@ def _record(match: Match, body: dict[str, Any]) -> None:
     match.chain_hash = chance.extend(match.chain_hash, body)
     Event.objects.create(match=match, n=match.event_count, body=body, chain_hash=match.chain_hash)
     match.event_count += 1
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether it holds no half of a surrogate pair: such text has no UTF-8."""
+    return text.encode(errors="ignore").decode() == text
 
 
 def _choice(shown: dict[str, Any] | None) -> Choice | None:

@@ -1,6 +1,6 @@
 """What can be wrong with a request to a match."""
 
-from wallets.errors import Conflict, Problem
+from wallets.errors import Conflict, Forbidden, Problem
 
 
 class NotOpen(Conflict):
@@ -37,6 +37,24 @@ class TooLate(Conflict):
     """The deadline has passed, or choices can't be changed any more."""
 
     code, title = "too_late", "It is too late for that in this movement"
+
+
+class TooManyChanges(Conflict):
+    """A choice may be replaced a number of times in a movement, not for ever."""
+
+    code, title = "too_many_changes", "You have changed your choice too often in this movement"
+
+
+class TooManyMatches(Conflict):
+    """A player may be in so many matches at once."""
+
+    code, title = "too_many_matches", "You are in too many matches at once"
+
+
+class WalletFrozen(Forbidden):
+    """An operator has frozen the wallet."""
+
+    code, title = "wallet_frozen", "This wallet is frozen"
 
 
 class TooEarly(Conflict):

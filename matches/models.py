@@ -2,6 +2,7 @@
 
 import hmac
 import uuid
+from datetime import timedelta
 
 from django.db import models
 from django.db.models import Q
@@ -64,12 +65,14 @@ class Match(models.Model):
     deadline = models.DateTimeField(null=True, help_text="of the running stage")
     winner = models.CharField(max_length=1, choices=Side, blank=True)
     ended_by = models.CharField(max_length=16, blank=True, help_text="what ended it")
+    void_reason = models.CharField(max_length=300, blank=True, help_text="shown to both players")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
 
     class Meta:
         verbose_name_plural = "matches"
+        permissions = [("void_match", "Can void a running match: both stakes go back")]
         constraints = [
             models.CheckConstraint(
                 name="match_winner_only_when_won",
@@ -89,10 +92,24 @@ class Match(models.Model):
                 name="match_lobby",
             ),
             models.Index(fields=["-created_at"], name="match_newest"),
+            models.Index(
+                fields=["created_at"], condition=Q(status="open"), name="match_waiting_longest"
+            ),
+            models.Index(
+                fields=["stake", "created_at"],
+                condition=Q(status="open", visibility="open"),
+                name="match_quick",
+            ),
         ]
 
     def __str__(self) -> str:
         return str(self.pk)
+
+    @property
+    def stage_time(self) -> timedelta:
+        """How long the running stage lasts."""
+        locking = self.stage == self.Stage.LOCK
+        return timedelta(seconds=self.lock_seconds if locking else self.reveal_seconds)
 
     def admits(self, invitation: str) -> bool:
         """Whether somebody who brings this invitation may join and watch."""
@@ -134,6 +151,7 @@ class LockIn(models.Model):
     commitment = models.CharField(max_length=64)
     sealed_choice = models.BinaryField(null=True, editable=False)
     revealed = models.BooleanField(default=False)
+    replaced = models.PositiveSmallIntegerField("times replaced", default=0)
     locked_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -161,3 +179,28 @@ class Event(models.Model):
 
     def __str__(self) -> str:
         return f"{self.n} of {self.match_id}"
+
+
+class Heartbeat(models.Model):
+    """When the sweep last ran. There is one row."""
+
+    ONLY = 1
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=ONLY)
+    beat_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.CheckConstraint(name="heartbeat_only_one", condition=Q(id=1))]
+
+    def __str__(self) -> str:
+        return f"beat at {self.beat_at}"
+
+
+class Outage(models.Model):
+    """A time in which the sweep did not run, so that nobody's time may count."""
+
+    began_at = models.DateTimeField()
+    ended_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.began_at} to {self.ended_at}"

@@ -7,7 +7,7 @@ from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 import engine
-from matches import battle
+from matches import battle, clock, lobby
 from matches.models import Event, Match, Side
 from matches.sealing import unseal
 from wallets.errors import NotFound
@@ -19,9 +19,18 @@ def credits_in_play(wallet: Wallet) -> int:
     return wallet.seats.filter(staked__gt=0).aggregate(Sum("staked"))["staked__sum"] or 0
 
 
-def lobby() -> QuerySet[Match]:
-    """Matches that anyone may join."""
-    return _with_seats().filter(status=Match.Status.OPEN, visibility=Match.Visibility.OPEN)
+def open_matches(stake_min: int | None = None, stake_max: int | None = None) -> QuerySet[Match]:
+    """Matches that anyone may join, of stakes within these limits."""
+    matches = _with_seats().filter(
+        status=Match.Status.OPEN,
+        visibility=Match.Visibility.OPEN,
+        created_at__gt=lobby.oldest_open(timezone.now()),
+    )
+    if stake_min is not None:
+        matches = matches.filter(stake__gte=stake_min)
+    if stake_max is not None:
+        matches = matches.filter(stake__lte=stake_max)
+    return matches
 
 
 def matches_of(wallet: Wallet) -> QuerySet[Match]:
@@ -37,7 +46,7 @@ def match_for(wallet: Wallet, match_id: UUID, invitation: str = "") -> Match:
     match = _with_seats().filter(pk=match_id).first()
     if match is None or not (_side_of(match, wallet) or match.admits(invitation)):
         raise NotFound
-    if match.deadline and match.deadline <= timezone.now():
+    if clock.has_passed(match, timezone.now()):
         battle.catch_up(match_id=match_id)
         match = _with_seats().get(pk=match_id)
     return match
@@ -78,6 +87,7 @@ def table(match: Match, wallet: Wallet) -> dict[str, Any]:
         "rulings": {ruling: match.rulings[ruling] for ruling in engine.RULINGS},
         "invitation": match.invitation if own == Side.A else None,
         "secret_hash": match.secret_hash,
+        "void_reason": match.void_reason or None,
         "server_secret": unseal(match.sealed_secret) if ended else None,
         "play": _play(match, own) if match.state else None,
     }
@@ -112,7 +122,9 @@ def _play(match: Match, own: str | None) -> dict[str, Any]:
         "legal_choices": [
             choice._asdict()
             for choice in (
-                engine.legal_choices(state, own, battle.ruleset_of(match)) if own else ()
+                engine.legal_choices(state, own, battle.ruleset_of(match))
+                if own and running
+                else ()
             )
         ],
     }

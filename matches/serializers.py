@@ -18,6 +18,24 @@ class NewMatchSerializer(serializers.Serializer):
     ruleset = serializers.ChoiceField(choices=list(RULESETS), default="god-v1")
 
 
+class QuickMatchSerializer(serializers.Serializer):
+    """What to play for."""
+
+    stake = serializers.IntegerField(min_value=1, help_text="credits of each player")
+
+
+class LobbySerializer(serializers.Serializer):
+    """What a player wants to see listed."""
+
+    mine = serializers.BooleanField(default=False, help_text="your own matches instead")
+    stake_min = serializers.IntegerField(
+        min_value=0, max_value=10**18, allow_null=True, default=None, help_text="of open matches"
+    )
+    stake_max = serializers.IntegerField(
+        min_value=0, max_value=10**18, allow_null=True, default=None, help_text="of open matches"
+    )
+
+
 class JoinSerializer(serializers.Serializer):
     """How one was invited."""
 
@@ -79,7 +97,8 @@ class CardSerializer(serializers.Serializer):
     )
     winner = serializers.ChoiceField(choices=Side.choices, allow_null=True)
     ended_by = serializers.CharField(
-        allow_null=True, help_text="rounds, missed, resigned, movements or cancelled"
+        allow_null=True,
+        help_text="rounds, missed, resigned, movements, cancelled, expired or voided",
     )
     created_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)
@@ -141,6 +160,9 @@ class TableSerializer(CardSerializer):
     )
     secret_hash = serializers.CharField(help_text="SHA-256 of the server's secret")
     server_secret = serializers.CharField(allow_null=True, help_text="once the match has ended")
+    void_reason = serializers.CharField(
+        allow_null=True, help_text="why an operator has stopped the match"
+    )
     play = PlaySerializer(allow_null=True, help_text="null before the start")
 
 

@@ -1,12 +1,13 @@
-"""The sweep: deadlines that nobody was there to notice."""
+"""The sweep: deadlines that nobody was there to notice, and matches that nobody has joined."""
 
+from collections.abc import Callable
 from uuid import UUID
 
 import structlog
 from celery import shared_task
 from django.utils import timezone
 
-from matches import battle
+from matches import battle, clock, lobby
 from matches.models import Match
 
 log = structlog.get_logger(__name__)
@@ -14,19 +15,24 @@ log = structlog.get_logger(__name__)
 
 @shared_task
 def sweep_matches() -> int:
-    """Apply every deadline that has passed; how many there were.
+    """Apply every deadline that has passed, close what has expired; how many there were.
 
     Each match is a transaction of its own, so one that fails holds up none of the others.
     """
-    due = Match.objects.filter(
-        status=Match.Status.RUNNING, deadline__lte=timezone.now()
-    ).values_list("pk", flat=True)
-    return sum(map(_catch_up, due))
+    clock.beat()
+    now = timezone.now()
+    running = Match.objects.filter(status=Match.Status.RUNNING)
+    waiting = Match.objects.filter(status=Match.Status.OPEN)
+    due = running.filter(deadline__lte=clock.latest_due(now)).values_list("pk", flat=True)
+    expired = waiting.filter(created_at__lte=lobby.oldest_open(now)).values_list("pk", flat=True)
+    caught_up = [_try(battle.catch_up, match_id) for match_id in due]
+    closed = [_try(lobby.expire_match, match_id) for match_id in expired]
+    return sum(caught_up) + sum(closed)
 
 
-def _catch_up(match_id: UUID) -> bool:
+def _try(action: Callable[..., bool], match_id: UUID) -> bool:
     try:
-        return battle.catch_up(match_id=match_id)
+        return action(match_id=match_id)
     except Exception:
         log.exception("sweep failed", match=str(match_id))
         return False

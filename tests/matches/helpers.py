@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from engine import Ape, Choice, State
 from matches import battle, chance, lobby
+from matches.clock import latest_due
 from matches.models import Match
 from wallets import ledger
 from wallets.accounts import wallet_for
@@ -109,7 +110,8 @@ class Table:
 
     def pass_deadline(self):
         """Make the running stage's deadline one that has just passed."""
-        Match.objects.filter(pk=self.id).update(deadline=timezone.now() - timedelta(seconds=1))
+        passed = latest_due(timezone.now()) - timedelta(seconds=1)
+        Match.objects.filter(pk=self.id).update(deadline=passed)
 
     def miss(self):
         """Let the time of the running stage pass, and somebody notice."""

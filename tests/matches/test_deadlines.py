@@ -15,6 +15,12 @@ from tests.matches.helpers import PAPER, ROCK, SCISSORS, Table, available, escro
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
+@pytest.fixture(autouse=True)
+def no_grace(settings):
+    """Deadlines to the instant; the grace has tests of its own."""
+    settings.MATCH_GRACE_SECONDS = 0
+
+
 @pytest.fixture
 def clock():
     with time_machine.travel(NOON, tick=False) as traveller:
@@ -211,10 +217,3 @@ def test_a_match_that_can_not_be_swept_holds_up_no_other(table):
     Match.objects.filter(pk=table.id).update(rulings={"name": "unheard of", "nonsense": 1})
     assert tasks.sweep_matches() == 1
     assert other.state.movement == 2
-
-
-def test_deadlines_missed_while_nobody_swept_are_one_missed_movement(clock, table):
-    clock.shift(3_600)
-    tasks.sweep_matches()
-    assert table.state.movement == 2
-    assert table.now().deadline == timezone.now() + timedelta(seconds=table.match.lock_seconds)

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from matches import battle, lobby, tasks
+from matches import battle, clock, lobby, tasks
 from matches.errors import NotOpen, NotRunning, StaleMovement, TooEarly, TooLate
 from matches.models import Match, Seat
 from tests.matches.helpers import (
@@ -190,11 +190,12 @@ def test_a_reveal_at_the_instant_of_the_deadline_counts_or_does_not():
         table.lock_in("a", PAPER)
         table.lock_in("b", ROCK)
         table.reveal("b", ROCK)
-        deadline = timezone.now() + timedelta(milliseconds=60)
+        deadline = clock.latest_due(timezone.now() + timedelta(milliseconds=60))
         Match.objects.filter(pk=table.id).update(deadline=deadline)
 
         def after(action, seconds, deadline=deadline):
-            time.sleep(max(0.0, (deadline - timezone.now()).total_seconds() + seconds))
+            left = deadline - clock.latest_due(timezone.now())
+            time.sleep(max(0.0, left.total_seconds() + seconds))
             return action()
 
         revealed, *swept = at_once(

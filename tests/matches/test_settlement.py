@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine import Ape
-from matches import lobby, settlement
+from matches import battle, lobby, settlement
 from matches.models import Match
 from matches.selectors import credits_in_play
 from tests.matches.helpers import (
@@ -22,7 +22,7 @@ from tests.matches.helpers import (
 )
 from wallets import ledger
 from wallets.errors import IdempotencyConflict, InsufficientCredits
-from wallets.models import Account, Transfer
+from wallets.models import Account, Transfer, Wallet
 
 
 def by_rounds(table, winner):
@@ -58,6 +58,14 @@ def by_absence_of_both(table, _winner):
         table.miss()
 
 
+def by_an_operator(table, _winner):
+    operator = Wallet.objects.create(
+        username=f"operator of {table.id}", is_staff=True, is_superuser=True
+    )
+    table.movement(ROCK, PAPER)
+    battle.void(operator=operator, match_id=table.id, reason="a test")
+
+
 ENDS = {
     by_rounds: ("won", "rounds"),
     by_misses: ("won", "missed"),
@@ -65,6 +73,7 @@ ENDS = {
     by_resigning: ("won", "resigned"),
     by_the_last_movement_of_all: ("draw", "movements"),
     by_absence_of_both: ("abandoned", "missed"),
+    by_an_operator: ("cancelled", "voided"),
 }
 stakes = st.one_of(st.integers(1, 50), st.integers(1, 1_000_000))
 fees = st.one_of(st.sampled_from([0, 1, 9_999, 10_000]), st.integers(0, 10_000))
@@ -82,7 +91,7 @@ def check_at_commit():
 
 
 @pytest.mark.django_db
-@settings(max_examples=35, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=32, deadline=None, suppress_health_check=list(HealthCheck))
 @given(end=st.sampled_from(list(ENDS)), winner=st.sampled_from("ab"), stake=stakes, bps=fees)
 def test_every_way_a_match_ends_pays_out_exactly_the_pot(end, winner, stake, bps):
     with override_settings(HOUSE_FEE_BPS=bps):
@@ -113,12 +122,16 @@ def test_every_way_a_match_ends_pays_out_exactly_the_pot(end, winner, stake, bps
 
 @pytest.mark.django_db
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
-@given(stake=stakes, bps=fees)
-def test_a_cancelled_match_gives_the_stake_back_whole(stake, bps):
+@given(stake=stakes, bps=fees, expires=st.booleans())
+def test_a_match_that_is_cancelled_or_expires_gives_the_stake_back_whole(stake, bps, expires):
     maker = player(stake)
     with override_settings(HOUSE_FEE_BPS=bps):
         match = lobby.create_match(wallet=maker, stake=stake, visibility="open")
-    lobby.cancel_match(wallet=maker, match_id=match.pk)
+    if expires:
+        with override_settings(MATCH_OPEN_SECONDS=0):
+            assert lobby.expire_match(match_id=match.pk)
+    else:
+        lobby.cancel_match(wallet=maker, match_id=match.pk)
     assert (available(maker), escrow_of(match), credits_in_play(maker)) == (stake, 0, 0)
     assert fees_taken() == sum_over_all_accounts() == 0
     check_at_commit()
