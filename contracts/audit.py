@@ -30,24 +30,28 @@ def _vaults_cover_what_is_owed(_since: Since) -> list[str]:
     try:
         held = sum(_held(chain) for chain in Chain.objects.order_by("pk"))
         if held < owed:
-            owed -= _left_already(connect())
+            owed -= _left_already()
     except (WrongChain, *NODE_ERRORS) as error:
         return [f"The vaults' holdings are not known. {reason(error)}"]
     return [] if held >= owed else [f"owed={owed} held={held}"]
 
 
-def _left_already(node: Web3) -> int:
-    """Credits whose coins have left a vault, while they wait for the confirmations of that."""
+def _left_already() -> int:
+    """Credits whose coins have left a vault, while they wait for the confirmations of that.
+
+    Raises NODE_ERRORS.
+    """
     live = Withdrawal.objects.select_related("token__vault")
     redeemed = live.filter(status=Withdrawal.Status.REDEEMED)
-    used = (w for w in live.filter(status=Withdrawal.Status.SIGNED) if _is_used(node, w))
+    used = (w for w in live.filter(status=Withdrawal.Status.SIGNED) if _is_used(w))
     return sum(w.credits for w in (*redeemed, *used))
 
 
-def _is_used(node: Web3, withdrawal: Withdrawal) -> bool:
-    vault = withdrawal.token.vault.address
+def _is_used(withdrawal: Withdrawal) -> bool:
+    vault = withdrawal.token.vault
+    node = connect(chain_id=vault.chain_id)
     view = "isUsed(uint256)"
-    return bool(view_uint(node, vault, view, withdrawal.voucher, block="latest"))
+    return bool(view_uint(node, vault.address, view, withdrawal.voucher, block="latest"))
 
 
 def _held(chain: Chain) -> int:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import structlog
-from django.conf import settings
 from web3 import Web3
 from web3.exceptions import Web3Exception
 
@@ -19,9 +18,11 @@ from contracts.node import (
     check_genesis,
     connect,
     header,
+    no_node,
     quantity,
     reason,
     rpc,
+    rpc_urls,
     word,
 )
 
@@ -81,8 +82,8 @@ def fields(withdrawal: Withdrawal, deadline: int | None) -> dict[str, Any]:
 
 def ask_any_node(chain: Chain, question: Callable[[Web3], Answer]) -> Answer:
     """The answer of the first node that can give it. Raises Trouble if none can."""
-    trouble = "CHAIN_RPC_URLS names no node."
-    for place, url in enumerate(settings.CHAIN_RPC_URLS, start=1):
+    trouble = str(no_node(chain.pk))
+    for place, url in enumerate(rpc_urls(chain.pk), start=1):
         try:
             node = connect(url=url, chain_id=chain.pk)
             check_genesis(node, name=chain.name, genesis_hash=chain.genesis_hash)
