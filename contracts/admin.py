@@ -61,6 +61,8 @@ def _confirmations(deposit: Deposit) -> str:
     chain = deposit.vault.chain
     if deposit.status != Deposit.Status.PENDING:
         return "-"
+    if chain.finality != Chain.Finality.CONFIRMATIONS:
+        return f"not yet {chain.finality}"
     return f"{max(0, chain.head_block - deposit.block_number + 1)} of {chain.confirmations}"
 
 
@@ -91,6 +93,7 @@ class ChainAdmin(ConsoleAdmin):
                     cell(lambda c: display_for_label(chain_status(c), "-", CHAIN_COLOURS), "State"),
                     "trouble",
                     "paused",
+                    "finality",
                     "confirmations",
                 )
             },

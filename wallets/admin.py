@@ -56,6 +56,9 @@ TRANSFER_COLOURS = {
     Transfer.Kind.PAYOUT: "primary",
     Transfer.Kind.ADJUSTMENT: "danger",
     Transfer.Kind.REVERSAL: "danger",
+    Transfer.Kind.WITHDRAWAL: "warning",
+    Transfer.Kind.WITHDRAWAL_RETURN: "info",
+    Transfer.Kind.WITHDRAWAL_PAID: "success",
 }
 
 

@@ -125,7 +125,8 @@ def status(path: str, head: str, colours: dict[Any, str]) -> Show:
         row = attrgetter(owner)(row) if owner else row
         if not (value := getattr(row, field)):
             return None
-        return display_for_label((value, getattr(row, f"get_{field}_display")()), "-", colours)
+        text = getattr(row, f"get_{field}_display")()
+        return display_for_label((value, text), "-", {value: "default", **colours})
 
     return cell(show, head)
 
