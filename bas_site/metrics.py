@@ -7,6 +7,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from contracts.metrics import ChainCollector
 from wallets.models import AuditRun
 
 
@@ -30,6 +31,7 @@ class AuditCollector(Collector):
 
 REGISTRY = CollectorRegistry()
 REGISTRY.register(AuditCollector())
+REGISTRY.register(ChainCollector())
 
 
 def metrics(_request: HttpRequest) -> HttpResponse:

@@ -197,6 +197,8 @@ CHAIN_RPC_TIMEOUT_SECONDS = env.float("CHAIN_RPC_TIMEOUT_SECONDS", default=10)
 CHAIN_POLL_SECONDS = env.float("CHAIN_POLL_SECONDS", default=1 if DEVELOPMENT else 5)
 CHAIN_MAX_BLOCK_RANGE = env.int("CHAIN_MAX_BLOCK_RANGE", default=2_000)
 DEPLOYER_PRIVATE_KEY = env.str("DEPLOYER_PRIVATE_KEY", default="")
+# Whether a chain that starts over is taken for a new one without an operator's word.
+CHAIN_ACCEPT_NEW = env.bool("CHAIN_ACCEPT_NEW", default=DEVELOPMENT)
 CREDIT_PRICE_WEI = env.int("CREDIT_PRICE_WEI", default=10**15)
 if CHAIN_ID not in TESTNETS and env.str("REAL_MONEY", default="") != REAL_MONEY_CONSENT:
     raise ImproperlyConfigured(
@@ -204,13 +206,43 @@ if CHAIN_ID not in TESTNETS and env.str("REAL_MONEY", default="") != REAL_MONEY_
         f"want real money to pass through it, set REAL_MONEY to exactly: {REAL_MONEY_CONSENT!r}"
     )
 
+# --- Withdrawals ------------------------------------------------------------------------------
+# What is paid out, as an address; the zero address is the chain's own coin.
+WITHDRAWAL_TOKEN = env.str("WITHDRAWAL_TOKEN", default="0x" + 40 * "0")
+WITHDRAWAL_MIN_CREDITS = env.int("WITHDRAWAL_MIN_CREDITS", default=1)
+WITHDRAWAL_WALLET_DAILY_CREDITS = env.int("WITHDRAWAL_WALLET_DAILY_CREDITS", default=10_000)
+# Above this, an operator approves first.
+WITHDRAWAL_APPROVAL_CREDITS = env.int("WITHDRAWAL_APPROVAL_CREDITS", default=1_000)
+WITHDRAWAL_VOUCHER_SECONDS = env.int("WITHDRAWAL_VOUCHER_SECONDS", default=24 * 3600)
+WITHDRAWAL_POLL_SECONDS = env.float("WITHDRAWAL_POLL_SECONDS", default=1 if DEVELOPMENT else 5)
+# What can't be signed now is looked at again after this time.
+WITHDRAWAL_RETRY_SECONDS = env.float("WITHDRAWAL_RETRY_SECONDS", default=15)
+# The signer's own; no other process is given them.
+WITHDRAWAL_KEYSTORE = env.str("WITHDRAWAL_KEYSTORE", default="")
+WITHDRAWAL_KEYSTORE_PASSWORD = env.str("WITHDRAWAL_KEYSTORE_PASSWORD", default="")
+
 # --- Matches ----------------------------------------------------------------------------------
 MATCH_LOCK_SECONDS = env.int("MATCH_LOCK_SECONDS", default=30)
 MATCH_REVEAL_SECONDS = env.int("MATCH_REVEAL_SECONDS", default=15)
+# A message that is this late is still taken: the network is not the player's fault.
+MATCH_GRACE_SECONDS = env.float("MATCH_GRACE_SECONDS", default=1)
+# A longer silence of the sweep was an outage, in which nobody could play: deadlines are put off.
+MATCH_OUTAGE_SECONDS = env.float("MATCH_OUTAGE_SECONDS", default=15)
+MATCH_MAX_REPLACEMENTS = env.int("MATCH_MAX_REPLACEMENTS", default=10)
+MATCH_OPEN_SECONDS = env.int("MATCH_OPEN_SECONDS", default=24 * 3600)
+MATCH_MAX_LIVE = env.int("MATCH_MAX_LIVE", default=20)
 MATCH_SWEEP_SECONDS = env.float("MATCH_SWEEP_SECONDS", default=1)
 MATCH_MIN_STAKE = env.int("MATCH_MIN_STAKE", default=1)
 MATCH_MAX_STAKE = env.int("MATCH_MAX_STAKE", default=1_000_000)
+LIVE_STREAMS_PER_WALLET = env.int("LIVE_STREAMS_PER_WALLET", default=20)
+LIVE_HEARTBEAT_SECONDS = env.float("LIVE_HEARTBEAT_SECONDS", default=15)
+LIVE_STREAM_SECONDS = env.float("LIVE_STREAM_SECONDS", default=3600)
 HOUSE_FEE_BPS = env.int("HOUSE_FEE_BPS", default=250)
+for _name in ("MATCH_LOCK_SECONDS", "MATCH_REVEAL_SECONDS", "MATCH_MIN_STAKE", "MATCH_MAX_LIVE"):
+    if globals()[_name] < 1:
+        raise ImproperlyConfigured(f"{_name} is {globals()[_name]}; it must be 1 or more.")
+if MATCH_OUTAGE_SECONDS <= 2 * MATCH_SWEEP_SECONDS:
+    raise ImproperlyConfigured("MATCH_OUTAGE_SECONDS must be more than two MATCH_SWEEP_SECONDS.")
 if not 0 <= HOUSE_FEE_BPS <= 10_000:
     raise ImproperlyConfigured(f"HOUSE_FEE_BPS is {HOUSE_FEE_BPS}; it must be 0 to 10000.")
 
@@ -232,12 +264,24 @@ CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+# The signing key is in one process alone, which does nothing else: `celery worker -Q signer`.
+CELERY_TASK_ROUTES = {"contracts.tasks.sign_withdrawals": {"queue": "signer"}}
 # A hint that waited longer than this is worth nothing: the next one is already there.
 _HINT = {"expires": 30}
 CELERY_BEAT_SCHEDULE = {
     "scan chains": {
         "task": "contracts.tasks.scan_chains",
         "schedule": CHAIN_POLL_SECONDS,
+        "options": _HINT,
+    },
+    "sign withdrawals": {
+        "task": "contracts.tasks.sign_withdrawals",
+        "schedule": WITHDRAWAL_POLL_SECONDS,
+        "options": _HINT,
+    },
+    "give expired withdrawals back": {
+        "task": "contracts.tasks.sweep_withdrawals",
+        "schedule": 10.0,
         "options": _HINT,
     },
     "sweep matches": {
