@@ -64,7 +64,8 @@ def test_a_program_leaves_no_secret(log):
 
 def test_an_error_in_the_middle_of_a_login_leaves_no_secret(log, monkeypatch):
     def crash(*, text, signature, browser_secret):
-        raise ZeroDivisionError("unforeseen")
+        key = "TELL" + "TALE"  # short, so that no line break can hide it
+        raise ZeroDivisionError("unforeseen") if key else None
 
     monkeypatch.setattr(api, "verify_login", crash)
     client = APIClient(raise_request_exception=False)
@@ -74,6 +75,7 @@ def test_an_error_in_the_middle_of_a_login_leaves_no_secret(log, monkeypatch):
     text = log.getvalue()
     assert "unforeseen" in text
     assert "Traceback" in text
+    assert "TELLTALE" not in text
     assert not [secret for secret in secrets if secret in text]
 
 
