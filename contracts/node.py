@@ -289,14 +289,6 @@ def final_block(node: Web3, tag: Literal["safe", "finalized"], head: Header) -> 
     return final.number
 
 
-def accepts_new_chain() -> bool:
-    """Whether a chain that starts over is taken for a new one without an operator's word.
-
-    On by default where chains are thrown away all the time: in development.
-    """
-    return bool(getattr(settings, "CHAIN_ACCEPT_NEW", settings.DEVELOPMENT))
-
-
 def check_genesis(node: Web3, *, name: str, genesis_hash: str) -> None:
     """Make sure that the node serves the very chain that is known under this name.
 

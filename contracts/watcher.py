@@ -13,6 +13,7 @@ from contextlib import closing
 
 import pglock
 import structlog
+from django.conf import settings
 from django.utils import timezone
 from web3 import Web3
 from web3.exceptions import Web3Exception
@@ -34,7 +35,6 @@ from contracts.node import (
     Header,
     NodeRefused,
     Trouble,
-    accepts_new_chain,
     check_genesis,
     connect,
     final_block,
@@ -93,7 +93,7 @@ def _by_any_node(chain: Chain, accept_new_chain: bool, progress: Progress) -> st
     for place, url in candidates:
         try:
             node = connect(url=url, chain_id=chain.pk)
-            _scan(chain, node, place, accept_new_chain or accepts_new_chain(), progress)
+            _scan(chain, node, place, accept_new_chain or settings.CHAIN_ACCEPT_NEW, progress)
         except Web3Exception as error:
             trouble = reason(error)
             log.warning("scan stopped", chain=chain.pk, node=place, trouble=trouble)

@@ -114,17 +114,6 @@ def test_a_development_chain_is_accepted_by_itself(world: World, other: Anvil, s
     assert world.credits(player) == 0
 
 
-def test_the_setting_is_on_in_development_only(settings: Any):
-    from contracts.node import accepts_new_chain
-
-    if hasattr(settings, "CHAIN_ACCEPT_NEW"):
-        del settings.CHAIN_ACCEPT_NEW
-    settings.DEVELOPMENT = True
-    assert accepts_new_chain()
-    settings.DEVELOPMENT = False
-    assert not accepts_new_chain()
-
-
 def test_deploy_vault_accepts_a_development_chain_that_started_over(
     world: World, other: Anvil, settings: Any
 ):

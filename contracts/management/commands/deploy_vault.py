@@ -12,7 +12,6 @@ from contracts.deploy import deploy, mined, watch_vault
 from contracts.models import Chain, Vault
 from contracts.node import (
     NODE_ERRORS,
-    accepts_new_chain,
     check_genesis,
     connect,
     final_block,
@@ -80,7 +79,7 @@ class Command(BaseCommand):
         policy = chain.finality if chain else finality
         if policy != Chain.Finality.CONFIRMATIONS:
             final_block(node, policy, header(node, "latest"))
-        if chain and accepts_new_chain():
+        if chain and settings.CHAIN_ACCEPT_NEW:
             accept_if_new(chain, node)
 
     def _deployed(self, node: Web3) -> Vault | None:
