@@ -187,6 +187,7 @@ class LedgerMachine(RuleBasedStateMachine):
             (Leg(place.pk, amount + 1), Leg(place.pk, -amount)),
             (Leg(NOWHERE, -amount), Leg(place.pk, amount)),
             (Leg(place.pk, -amount), Leg(NOWHERE, amount)),
+            (Leg(NOWHERE, -amount), Leg(NOWHERE + 1, amount)),
             (Leg(place.pk, -amount), Leg(other.pk, amount)),
             # Zero in sum, in neither of the two assets.
             (Leg(place.pk, -2), Leg(other.pk, 1), Leg(place.pk, 1)),
