@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import structlog
+from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 from eth_account import Account as Key
@@ -23,7 +24,6 @@ from contracts import vouchers
 from contracts.models import Redemption, Token, Vault, Withdrawal
 from contracts.node import reason
 from contracts.vouchers import Standing
-from contracts.withdrawal_settings import settings
 from contracts.withdrawals import locked, move, pending_account, withdrawn_on_day_of
 from wallets import ledger
 from wallets.db import in_transaction

@@ -9,12 +9,11 @@ import secrets
 from datetime import datetime, timedelta
 
 import structlog
-from django.conf import settings as site_settings
+from django.conf import settings
 from django.db.models import Sum
 from django.utils import timezone
 
 from contracts.models import Token, Withdrawal
-from contracts.withdrawal_settings import settings
 from wallets import ledger
 from wallets.db import in_transaction
 from wallets.errors import Conflict, Forbidden, NotFound, Problem
@@ -209,7 +208,7 @@ def give_back(withdrawal: Withdrawal, status: Withdrawal.Status) -> Withdrawal:
 def _paid_token() -> Token:
     """The coin that withdrawals are paid in, of the vault that players are sent to."""
     token = Token.objects.filter(
-        vault__chain=site_settings.CHAIN_ID,
+        vault__chain=settings.CHAIN_ID,
         vault__current=True,
         address__iexact=settings.WITHDRAWAL_TOKEN,
     ).first()

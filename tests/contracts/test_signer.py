@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings as site_settings
 from django.core.management import CommandError, call_command
 from eth_account import Account
 from eth_account.messages import encode_typed_data
@@ -80,7 +79,6 @@ def test_the_task_signs_all_that_is_approved_and_only_once(house: House, ann: st
     assert tasks.sign_withdrawals() == 1
 
 
-@pytest.mark.skipif(not hasattr(site_settings, "CELERY_TASK_ROUTES"), reason="no routes are set")
 def test_signing_has_a_queue_of_its_own():
     def queue(task: str) -> str:
         return app.amqp.router.route({}, task)["queue"].name

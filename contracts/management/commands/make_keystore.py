@@ -3,11 +3,11 @@ import os
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from eth_account import Account
 
 from contracts.signer import NoKey, load_key
-from contracts.withdrawal_settings import settings
 
 
 class Command(BaseCommand):
