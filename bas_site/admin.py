@@ -20,7 +20,17 @@ from contracts.models import Block, Chain, Deposit, Token, Vault
 from matches.models import Match, Seat
 from wallets import ledger
 from wallets.admin_base import grouped, list_of, page_of
-from wallets.models import Account, Asset, BearerToken, Posting, Transfer, Wallet
+from wallets.models import (
+    Account,
+    Adjustment,
+    Asset,
+    AuditRun,
+    BearerToken,
+    Posting,
+    Seal,
+    Transfer,
+    Wallet,
+)
 
 admin.site.index_title = "At a glance"
 OPERATORS = {"is_staff__exact": 1}
@@ -41,6 +51,14 @@ SIDEBAR: tuple[tuple[str, tuple[tuple[str, str, type[Model], dict[str, Any]], ..
             ("Postings", "receipt_long", Posting, {}),
             ("Deposits", "download", Deposit, {}),
             ("Assets", "toll", Asset, {}),
+        ),
+    ),
+    (
+        "Upkeep",
+        (
+            ("Adjustments", "balance", Adjustment, {}),
+            ("Audits", "fact_check", AuditRun, {}),
+            ("Seals", "verified", Seal, {}),
         ),
     ),
     (

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
+from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 from contracts.networks import REAL_MONEY_CONSENT, TESTNETS
@@ -110,7 +111,12 @@ DATABASE_APP_ROLE = env.str("DATABASE_APP_ROLE", default="")
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 VALKEY_URL = _required("VALKEY_URL", in_development="redis://127.0.0.1:63799/0")
 CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": VALKEY_URL}
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": VALKEY_URL,
+        # A cache that does not answer must not hold a request up.
+        "OPTIONS": {"socket_connect_timeout": 2, "socket_timeout": 2},
+    }
 }
 
 # --- Who you are ------------------------------------------------------------------------------
@@ -152,7 +158,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["wallets.authentication.IsPlayer"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["wallets.parsers.JsonParser"],
     "DEFAULT_SCHEMA_CLASS": "bas_site.schema.AutoSchema",
     "DEFAULT_PAGINATION_CLASS": "wallets.pagination.NewestFirst",
     "EXCEPTION_HANDLER": "bas_site.problems.exception_handler",
@@ -318,7 +324,17 @@ UNFOLD = {
     "SITE_TITLE": "Block Ape Scissors",
     "SITE_HEADER": "Block Ape Scissors",
     "SITE_SYMBOL": "swords",
-    "SHOW_HISTORY": False,
+    "SHOW_HISTORY": True,
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": lambda _: static("bas_site/ape.svg")}
+    ],
+    "SIDEBAR": {
+        "show_search": True,
+        "command_search": True,
+        "navigation": "bas_site.admin.sidebar",
+    },
+    "COMMAND": {"search_callback": "bas_site.admin.search"},
+    "DASHBOARD_CALLBACK": "bas_site.admin.dashboard",
     "SHOW_VIEW_ON_SITE": False,
 }
 LOGGING_CONFIG = "bas_site.logs.configure"

@@ -460,3 +460,6 @@ relate(
     name="reversals",
 )
 relate(Group, Wallet, lambda group: {"groups__id__exact": group.pk}, icon="badge", name="operators")
+
+# Registers its pages too; a module of its own for its length.
+import wallets.ledger_admin  # noqa: E402, F401

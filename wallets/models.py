@@ -61,7 +61,7 @@ class Wallet(AbstractBaseUser, PermissionsMixin):
 
 
 class LoginNonce(models.Model):
-    """A challenge for one login, good for one use in the browser session that asked for it."""
+    """A challenge that has been used: no second login with it."""
 
     nonce = models.CharField(max_length=32, primary_key=True)
     session_key = models.CharField(max_length=40)

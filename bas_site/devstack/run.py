@@ -87,7 +87,10 @@ def _manager(stack: Stack) -> Manager:
     ]
     for name, command in stack.commands().items():
         manager.add_process(
-            name, _shell([*keep, name, "--", *command]), env=stack.env, cwd=str(PROJECT)
+            name,
+            _shell([*keep, name, "--", *command]),
+            env=stack.program_env(name),
+            cwd=str(PROJECT),
         )
     return manager
 

@@ -17,6 +17,8 @@ from bas_site.devstack.processes import Process, wait_until
 from bas_site.devstack.services import PROJECT, Say, Services, password, say_on_stderr
 
 OPERATOR = "operator"
+# How much may leave the development vault in a day.
+DAILY_CREDITS = 100_000
 WEB_READY_SECONDS = 60
 
 
@@ -27,7 +29,7 @@ class Stack:
     `commands` are its two halves for whoever runs the programs by other means.
     """
 
-    PROGRAMS = ("web", "worker", "beat", "miner")
+    PROGRAMS = ("web", "worker", "signer", "beat", "miner")
 
     def __init__(
         self,
@@ -69,6 +71,18 @@ class Stack:
             **self._extra_env,
         }
 
+    @property
+    def signer_env(self) -> dict[str, str]:
+        """The settings that the signer has besides; no other program is given its key."""
+        return {
+            "WITHDRAWAL_KEYSTORE": str(self.root / "signer.json"),
+            "WITHDRAWAL_KEYSTORE_PASSWORD": password(self.root, "signer keystore"),
+        }
+
+    def program_env(self, name: str) -> dict[str, str]:
+        """The environment of one program."""
+        return self.env | (self.signer_env if name == "signer" else {})
+
     def up(self) -> None:
         """Start the services and bring the database and the chain to the code's state."""
         self.services.start()
@@ -78,7 +92,12 @@ class Stack:
             )
             self.say("Migrating the database and deploying the contracts.")
             self.manage("migrate", "--no-input", DATABASE_URL=self.env["DATABASE_OWNER_URL"])
-            self.manage("deploy_vault", "--dev")
+            signer = self.manage("make_keystore", "--keep", **self.signer_env).split()[-1]
+            self.manage("deploy_vault", "--dev", "--signer", signer)
+            self.manage(
+                *("open_withdrawals", "--dev", "--signer", signer),
+                *("--daily-credits", str(DAILY_CREDITS)),
+            )
             self.manage("ensure_operator", OPERATOR_PASSWORD=self.operator_password)
             self._write_env_file()
         except BaseException:
@@ -115,6 +134,8 @@ class Stack:
         """Return the command line of each program."""
         python = [sys.executable, "-m"]
         celery = [*python, "celery", "-A", "bas_site"]
+        # What workers tell each other is of no use to a single one.
+        worker = [*celery, "worker", "--loglevel", "INFO", "--without-gossip", "--without-mingle"]
         schedule = self.root / "beat" / "schedule"
         schedule.parent.mkdir(parents=True, exist_ok=True)
         return {
@@ -124,11 +145,10 @@ class Stack:
                 # Live updates are requests without an end; a stop doesn't wait for them.
                 *("--timeout-graceful-shutdown", "2"),
             ],
-            "worker": [
-                *(*celery, "worker", "--pool", "prefork", "--concurrency", "2"),
-                *("--prefetch-multiplier", "1", "--loglevel", "INFO"),
-                # What workers tell each other is of no use to a single one.
-                *("--without-gossip", "--without-mingle"),
+            "worker": [*worker, "--concurrency", "2", "--hostname", "worker@%h"],
+            "signer": [
+                *(*worker, "--queues", "signer", "--concurrency", "1"),
+                *("--hostname", "signer@%h"),
             ],
             "beat": [
                 *(*celery, "beat", "--loglevel", "INFO", "--schedule", str(schedule)),
@@ -179,7 +199,7 @@ class Stack:
         if process is not None and process.running:
             raise DevStackError(f"{name} already runs.")
         process = self._processes[name] = Process(name, self.root)
-        process.start(self.commands()[name], env=self.env, cwd=PROJECT)
+        process.start(self.commands()[name], env=self.program_env(name), cwd=PROJECT)
 
     def stop_process(self, name: str) -> None:
         """Stop a program as an operator would (SIGTERM)."""

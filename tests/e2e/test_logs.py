@@ -53,7 +53,6 @@ def test_logs_hold_no_key_salt_token_or_cookie(
             for salt in row
             if salt
         ],
-        "session": [row[0] for row in sql(stack, "SELECT session_key FROM django_session")],
         "setting": [
             stack.operator_password,
             *(stack.env[name] for name in ("SECRET_KEY", "FIELD_KEY", "DATABASE_URL")),

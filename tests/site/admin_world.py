@@ -1,6 +1,7 @@
 """A small world for the console's tests: something of everything, secrets included."""
 
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from functools import cache
 from itertools import count
 
@@ -20,7 +21,7 @@ from wallets import ledger
 from wallets.accounts import wallet_for
 from wallets.ledger import Draft, Leg
 from wallets.login import issue_token
-from wallets.models import Account, Asset, Transfer, Wallet
+from wallets.models import Account, Adjustment, Asset, AuditRun, Seal, Transfer, Wallet
 
 WEI = 10**18
 _numbers = count(1)
@@ -172,6 +173,25 @@ class World:
             )
             a_deposit(self.vault, self.player)
             Asset.objects.create(code=f"gem{number()}", name="Gems")
+            Adjustment.objects.create(
+                wallet=self.player, amount=number(), reason="bonus", proposed_by=self.superuser
+            )
+            AuditRun.objects.create(
+                started_at=timezone.now(),
+                finished_at=timezone.now(),
+                whole=False,
+                broken=0,
+                findings=[],
+            )
+            Seal.objects.create(
+                day=date(2026, 1, 1) + timedelta(days=number()),
+                posting=number(),
+                transfer=1,
+                postings=1,
+                system_balances={},
+                hash=64 * "0",
+                sealed_at=timezone.now(),
+            )
             match = an_ended_match()
             n = self.running.events.count()
             Event.objects.create(

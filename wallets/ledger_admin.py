@@ -1,0 +1,143 @@
+"""The console's pages of the ledger's upkeep: adjustments, seals and audits."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from eth_utils.address import is_address, to_checksum_address
+
+from wallets.adjustments import approve_adjustment, propose_adjustment, reject_adjustment
+from wallets.admin_base import ConsoleAdmin, ReadOnlyAdmin, by_address
+from wallets.errors import Problem
+from wallets.models import Adjustment, AuditRun, Seal, Wallet
+
+
+class ProposalForm(forms.ModelForm):
+    """What an operator says of an adjustment."""
+
+    address = forms.CharField(max_length=42, help_text="the player's")
+    amount = forms.IntegerField(help_text="credits to give; below zero, to take")
+
+    class Meta:
+        model = Adjustment
+        fields = ["amount", "reason"]
+
+    def clean_address(self) -> str:
+        """Find the player."""
+        address = self.cleaned_data["address"].strip()
+        if is_address(address.lower()):
+            wallet = Wallet.objects.filter(address=to_checksum_address(address.lower())).first()
+            if wallet:
+                self.cleaned_data["wallet"] = wallet
+                return address
+        raise forms.ValidationError("No player has this address.")
+
+    def clean_amount(self) -> int:
+        """Something has to move."""
+        if not self.cleaned_data["amount"]:
+            raise forms.ValidationError("Nothing would move.")
+        return self.cleaned_data["amount"]
+
+
+@admin.register(Adjustment)
+class AdjustmentAdmin(ConsoleAdmin):
+    """Proposed here by one operator, approved here by another; never changed, never deleted."""
+
+    list_display = ("id", "wallet", "amount", "reason", "status", "proposed_by", "decided_by")
+    list_filter = ("status",)
+    list_select_related = ("wallet", "proposed_by", "decided_by")
+    fields = (
+        *("wallet", "asset", "amount", "reason", "status"),
+        *("proposed_by", "proposed_at", "decided_by", "decided_at", "transfer"),
+    )
+    searches = (by_address("wallet__address"),)
+    grants = ("view", "propose", "decide")
+    actions = ("approve", "reject")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Whoever may propose."""
+        return request.user.has_perm("wallets.propose_adjustment")
+
+    def has_decide_permission(self, request: HttpRequest) -> bool:
+        """Whoever may decide on another's proposal."""
+        return request.user.has_perm("wallets.decide_adjustment")
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nobody."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nobody."""
+        return False
+
+    def get_fieldsets(self, request: HttpRequest, obj: Adjustment | None = None) -> Any:
+        """The form of a proposal, or all there is of one."""
+        fields = self.fields if obj else ("address", "amount", "reason")
+        return [(None, {"fields": fields})]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Adjustment | None = None) -> list[Any]:
+        """All, once it is proposed."""
+        return list(self.fields) if obj else []
+
+    def get_form(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
+        """The form of a proposal."""
+        return super().get_form(request, obj, **kwargs) if obj else ProposalForm
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Propose."""
+        proposed = propose_adjustment(
+            operator=request.user,
+            wallet=form.cleaned_data["wallet"],
+            amount=form.cleaned_data["amount"],
+            reason=form.cleaned_data["reason"],
+        )
+        obj.pk = proposed.pk
+        obj.__dict__.update(Adjustment.objects.get(pk=proposed.pk).__dict__)
+
+    @admin.action(description="Approve", permissions=["decide"])
+    def approve(self, request: HttpRequest, queryset: QuerySet[Adjustment]) -> None:
+        """Carry out what another operator has proposed."""
+        self._decide(request, queryset, approve_adjustment)
+
+    @admin.action(description="Reject", permissions=["decide"])
+    def reject(self, request: HttpRequest, queryset: QuerySet[Adjustment]) -> None:
+        """Turn a proposal down."""
+        self._decide(request, queryset, reject_adjustment)
+
+    def _decide(
+        self,
+        request: HttpRequest,
+        queryset: QuerySet[Adjustment],
+        decide: Callable[..., Adjustment],
+    ) -> None:
+        for adjustment in queryset:
+            try:
+                decided = decide(operator=request.user, adjustment_id=adjustment.pk)
+            except Problem as problem:
+                self.message_user(request, f"{adjustment}: {problem.detail}", messages.ERROR)
+            else:
+                self.log_change(request, decided, f"{decided.get_status_display()}.")
+                self.message_user(request, f"{decided}: {decided.get_status_display()}.")
+
+
+@admin.register(Seal)
+class SealAdmin(ReadOnlyAdmin):
+    """Days under their seals."""
+
+    list_display = fields = ("day", "postings", "posting", "hash", "sealed_at")
+
+
+@admin.register(AuditRun)
+class AuditRunAdmin(ReadOnlyAdmin):
+    """What each audit found."""
+
+    list_display = ("started_at", "result", "whole")
+    fields = ("started_at", "finished_at", "whole", "result", "findings")
+
+    @admin.display(description="result")
+    def result(self, run: AuditRun) -> str:
+        """Green, or how much of it is red."""
+        return f"red: {run.broken} checks failed" if run.broken else "green"
