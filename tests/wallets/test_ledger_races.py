@@ -271,6 +271,10 @@ def test_ten_thousand_transfers_survive_the_killing_of_clients_and_of_the_server
     assert set(ends.values()) == {0}
     assert killed == {"client": CLIENT_KILLS, "server": SERVER_KILLS}
     assert roll_ups
+    ((rolled_up,),) = arena.query(
+        "SELECT min(rolled_up_to) FROM wallets_account WHERE kind = 'house'"
+    )
+    assert rolled_up > 0
     sent, acked = race.keys("sent"), race.keys("acked")
     assert set(acked) <= set(there) <= set(sent)
     assert there == planned
