@@ -1,4 +1,4 @@
-"""A long history of transfers, loaded at once, that the audit would find in order.
+"""A long history of transfers, loaded at once, that the audit of the ledger would find in order.
 
 Every player begins with a deposit. After that a transfer in five is paid by one busy player, a
 deposit comes now and then, and the others pay each other at random. One player has been quiet since

@@ -21,7 +21,6 @@ from bench.workloads import (
     ours_script,
 )
 
-CLIENTS = (1, 8, 16)
 AIM_OF_FLOOR, AIM_HOT, AIM_OF_ORM = 0.7, 0.9, 4.0
 # How many matches are prepared: a settlement writes more rows than a transfer between two players,
 # so it is never this much faster.
@@ -132,7 +131,7 @@ SIDES = (
 )
 
 
-def run(server: Server, *, seconds: int, rounds: int, clients: tuple[int, ...] = CLIENTS) -> None:
+def run(server: Server, *, seconds: int, rounds: int, clients: tuple[int, ...]) -> None:
     """Measure everything and print it."""
     from bench.clients import python_clients
 
