@@ -25,5 +25,6 @@ def proxy(world: World, settings: Any) -> Iterator[RpcProxy]:
     """What stands between the watcher and the node."""
     with running_proxy(world.anvil.url) as running:
         settings.CHAIN_RPC_URLS = [running.url]
-        settings.CHAIN_RPC_TIMEOUT_SECONDS = 0.5
+        # Longer than any answer takes on a busy machine; a test of time-outs takes a short one.
+        settings.CHAIN_RPC_TIMEOUT_SECONDS = 10
         yield running

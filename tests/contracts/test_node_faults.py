@@ -2,7 +2,6 @@ import logging
 from typing import Any
 
 import pytest
-from django.conf import settings
 
 from contracts import watcher
 from contracts.models import Chain, Deposit, Token
@@ -49,12 +48,19 @@ def waiting(world: World) -> int:
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_of_the_node_is_told_without_its_url_and_the_next_scan_recovers(
-    world: World, proxy: RpcProxy, waiting: int, name: str, caplog: pytest.LogCaptureFixture
+    world: World,
+    proxy: RpcProxy,
+    settings: Any,
+    waiting: int,
+    name: str,
+    caplog: pytest.LogCaptureFixture,
 ):
     caplog.set_level(logging.DEBUG)
     for logger in ("httpx", "httpcore"):  # the proxy's own
         caplog.set_level(logging.WARNING, logger=logger)
     fault, words = FAULTS[name]
+    if name == "time-out":
+        settings.CHAIN_RPC_TIMEOUT_SECONDS = 0.5
     for method in METHODS if name != "time-out" else ("eth_getLogs",):
         proxy.always(method, fault)
 
@@ -70,6 +76,7 @@ def test_a_fault_of_the_node_is_told_without_its_url_and_the_next_scan_recovers(
     assert KEY not in shown
     assert "scan stopped" in caplog.text
 
+    settings.CHAIN_RPC_TIMEOUT_SECONDS = 10
     world.scan()
 
     assert world.credits(world.players[0]) == 4
@@ -158,7 +165,10 @@ def test_a_node_that_refuses_even_one_block_is_asked_a_bounded_number_of_times(
     assert world.credits(world.players[0]) == 4
 
 
-def test_a_time_out_shrinks_the_range_of_the_next_scan(world: World, proxy: RpcProxy, waiting: int):
+def test_a_time_out_shrinks_the_range_of_the_next_scan(
+    world: World, proxy: RpcProxy, settings: Any, waiting: int
+):
+    settings.CHAIN_RPC_TIMEOUT_SECONDS = 0.5
     world.mine(100)
     proxy.once("eth_getLogs", silence(1))
 
@@ -359,5 +369,5 @@ def test_a_scan_asks_few_questions(world: World, proxy: RpcProxy):
     assert len(proxy.calls) - idle <= 4
     world.mine()
     world.scan()
-    assert len(proxy.calls) - idle <= 4 + 8
-    assert watcher.scan(settings.CHAIN_ID)
+    assert len(proxy.calls) - idle <= 4 + 10
+    assert watcher.scan(world.chain.pk)

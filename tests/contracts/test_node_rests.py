@@ -64,7 +64,11 @@ def rest_seconds(place: int = 1) -> float:
 
 
 @pytest.mark.parametrize("cause", CAUSES)
-def test_each_failure_is_counted_by_its_cause(world: World, proxy: RpcProxy, cause: str):
+def test_each_failure_is_counted_by_its_cause(
+    world: World, proxy: RpcProxy, settings: Any, cause: str
+):
+    if cause == "time_out":
+        settings.CHAIN_RPC_TIMEOUT_SECONDS = 0.5
     world.deposit(world.players[0])
     Chain.objects.update(block_range=1)
     proxy.always("eth_getLogs", CAUSES[cause])
