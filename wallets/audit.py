@@ -152,7 +152,8 @@ CHECKS = (
         FROM wallets_account a
         WHERE a.balance < 0 AND NOT ledger_is_system(a.kind) AND NOT EXISTS (
             SELECT FROM wallets_posting p JOIN wallets_transfer t ON t.id = p.transfer_id
-            WHERE p.account_id = a.id AND t.kind = 'deposit_reversal'
+            JOIN wallets_transfer deposit ON deposit.id = t.reverses_id
+            WHERE p.account_id = a.id AND t.kind = 'deposit_reversal' AND deposit.kind = 'deposit'
         )
         ORDER BY a.id
         """,

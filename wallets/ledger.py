@@ -59,6 +59,8 @@ def post(*drafts: Draft) -> list[Receipt]:
     stands for another transfer, LedgerRefusal for what is no valid transfer. After any of them the
     caller's transaction is void: nothing at all has happened.
     """
+    if any(not 0 < abs(leg.amount) < 10**78 for draft in drafts for leg in draft.legs):
+        raise LedgerRefusal("A leg moves 1 to 10^78 - 1 credits.")
     legs = [(place, leg) for place, draft in enumerate(drafts, 1) for leg in draft.legs]
     arrays: list[Any] = [
         [draft.key for draft in drafts],

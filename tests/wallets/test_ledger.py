@@ -267,3 +267,37 @@ def test_everything_in_the_ledger_sums_to_zero():
     wallet, escrow = new_wallet(100), new_escrow()
     stake(wallet, escrow, 30, "stake:1")
     assert sum(all_balances().values()) == 0
+
+
+@pytest.mark.parametrize("reverses", ["nothing", "a refund"])
+def test_nothing_but_a_deposit_can_be_taken_back_into_debt(reverses):
+    wallet, escrow = new_wallet(100), new_escrow()
+    stake(wallet, escrow, 60, "stake:1")
+    ledger.move(
+        kind=Transfer.Kind.REFUND,
+        key="refund",
+        source=escrow,
+        target=ledger.player_account(wallet),
+        amount=60,
+    )
+    stake(wallet, escrow, 100, "stake:2")
+    player = ledger.player_account(wallet).pk
+    draft = Draft(
+        key="x",
+        kind=Transfer.Kind.DEPOSIT_REVERSAL,
+        legs=[Leg(player, -60), Leg(escrow.pk, 60)],
+        reverses=Transfer.objects.get(key="refund").pk if reverses == "a refund" else None,
+    )
+    with pytest.raises(InsufficientCredits):
+        ledger.post(draft)
+    assert available(wallet) == 0
+
+
+@pytest.mark.parametrize("amount", [0, 10**78])
+def test_a_leg_that_moves_nothing_or_too_much_to_be_written_is_refused(amount):
+    wallet, escrow = new_wallet(100), new_escrow()
+    account = ledger.player_account(wallet).pk
+    with pytest.raises(LedgerRefusal):
+        ledger.post(
+            Draft(key="x", kind=STAKE, legs=[Leg(account, -amount), Leg(escrow.pk, amount)])
+        )

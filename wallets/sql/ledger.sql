@@ -37,6 +37,10 @@ DECLARE
     written timestamptz;
 BEGIN
     -- Every lock that this call needs, in one order, so that no two calls wait for each other.
+    IF array_remove(reverses, NULL) <> '{}' THEN
+        PERFORM FROM wallets_transfer t
+        WHERE t.id = ANY (reverses) ORDER BY t.id FOR NO KEY UPDATE;
+    END IF;
     PERFORM FROM wallets_account a
     WHERE a.id = ANY (leg_accounts) AND NOT ledger_is_system(a.kind)
     ORDER BY a.id FOR NO KEY UPDATE;
@@ -109,7 +113,6 @@ END $$;
 CREATE FUNCTION ledger_check_reversal(reversal bigint, original bigint) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
-    PERFORM FROM wallets_transfer WHERE id = original FOR NO KEY UPDATE;
     IF EXISTS (
         SELECT FROM (
             SELECT sum(p.amount) FILTER (WHERE t.id = original) AS moved,
@@ -205,9 +208,11 @@ CREATE CONSTRAINT TRIGGER ledger_check_posting
 CREATE FUNCTION ledger_check_funds() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF NOT EXISTS (
-        SELECT FROM public.wallets_transfer t, public.wallets_account a
+        SELECT FROM public.wallets_transfer t
+        JOIN public.wallets_transfer deposit ON deposit.id = t.reverses_id
+        JOIN public.wallets_account a ON a.id = NEW.account_id
         WHERE t.id = NEW.transfer_id AND t.kind = 'deposit_reversal'
-          AND a.id = NEW.account_id AND a.kind = 'available'
+          AND deposit.kind = 'deposit' AND a.kind = 'available'
     ) THEN
         RAISE EXCEPTION 'account % has %, % asked',
             NEW.account_id, NEW.previous_balance, -NEW.amount USING ERRCODE = 'BA001';
