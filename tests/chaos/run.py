@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -24,6 +25,7 @@ from tests.contracts.world import new_world
 from wallets.models import Account
 
 QUIET_SECONDS = 90
+CALM_SECONDS = 2
 
 
 class Chaos(Exception):
@@ -59,6 +61,11 @@ class Workers:
             if trace := answers.recv():
                 raise Chaos(f"A scan broke.\n{trace}")
 
+    def wait(self, place: int) -> None:
+        """Wait a little for a worker to have done something."""
+        self.both[place][1].poll(CALM_SECONDS)
+        self.hear(place)
+
     def kill(self, place: int) -> None:
         """kill -9, in the middle of whatever it does."""
         self.hear(place)
@@ -93,11 +100,14 @@ def run_seed(services: Services, seed: int, deposits: int, say: Callable[[str], 
         for place in (0, 1):
             workers.hear(place)
     _wait_until_quiet(services)
-    counts |= Counter(
+    counts += Counter(
         deposits=players.deposits,
         reorgs=players.reorgs,
         faults=faults.counts.total(),
         kills=workers.kills,
+        taken_back=Deposit.objects.filter(
+            vault__address=players.world.vault.address, status="orphaned", transfer__isnull=False
+        ).count(),
     )
     _check(players, seed)
     kinds = ", ".join(f"{name} {times}" for name, times in sorted(faults.counts.items()))
@@ -117,9 +127,17 @@ def _chaos(
     counts: Counter = Counter()
     restart_at = dice.randint(deposits // 4, deposits // 2 + 1)
     while players.deposits < deposits:
+        calm = partial(_calm, players, faults, workers)
         dice.choices(
-            [players.deposit, players.mine, players.remember, players.reorganise, faults.step],
-            weights=[10, 3, 3, 2, 10],
+            [
+                players.deposit,
+                players.mine,
+                players.remember,
+                players.reorganise,
+                faults.step,
+                calm,
+            ],
+            weights=[10, 3, 3, 2, 10, 2],
         )[0]()
         place = dice.randrange(2)
         match dice.randrange(10):
@@ -142,6 +160,14 @@ def _chaos(
             services.postgres.stop()
             services.postgres.start()
     return counts
+
+
+def _calm(players: Players, faults: Faults, workers: Workers) -> None:
+    """Let a scan come to its end, so that there are credits for a reorganisation to take back."""
+    faults.heal()
+    players.world.mine(3)
+    workers.order(0)
+    workers.wait(0)
 
 
 def _wait_until_quiet(services: Services) -> None:

@@ -175,7 +175,8 @@ def edited(edit: Callable[[Any], Any]) -> Fault:
 
     def fault(_request: Json, forward: Forward) -> Json:
         answer = forward()
-        return answer | {"result": edit(answer["result"])}
+        # An error is passed on as it is.
+        return answer | {"result": edit(answer["result"])} if "result" in answer else answer
 
     return fault
 
