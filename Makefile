@@ -17,7 +17,7 @@ PY := .venv/bin/python
 SETUP := .venv/.installed node_modules/.installed
 export PYTHONUNBUFFERED := 1
 
-.PHONY: help run test lint demo reset bench requirements openapi format setup
+.PHONY: help run test lint demo reset bench chaos requirements openapi format setup
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -54,8 +54,11 @@ demo: $(SETUP) ## Play the main job against a stack of its own, and print the st
 reset: $(SETUP) ## Remove all data of `make run`
 	@$(PY) -m bas_site.devstack reset
 
-bench: $(SETUP) ## Print the speed of the engine
+bench: $(SETUP) ## Print speeds, as ratios to baselines measured in the same run
 	@$(PY) -m bench
+
+chaos: $(SETUP) ## Let chaos loose on the watcher (ARGS="--seeds 1-100 --deposits 200")
+	@$(PY) -m tests.chaos $(ARGS)
 
 requirements: $(SETUP) ## Compile requirements.in into requirements.txt, with hashes
 	@$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate \

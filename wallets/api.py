@@ -4,8 +4,9 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth import login, logout
+from django.http import HttpResponse
 from django.middleware.csrf import get_token
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import status
 from rest_framework.generics import ListAPIView
 from rest_framework.permissions import AllowAny
@@ -14,6 +15,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from wallets import selectors
+from wallets.errors import NotFound
+from wallets.export import FORMATS, lines
 from wallets.login import issue_nonce, issue_token, new_browser_secret, verify_login
 from wallets.models import BearerToken, Posting
 from wallets.pagination import NewestFirst
@@ -149,3 +152,23 @@ class StatementView(ListAPIView):
     def get_queryset(self):
         """The postings of the wallet that is logged in."""
         return selectors.statement(self.request.user)
+
+
+class StatementFileView(APIView):
+    """The whole statement as a file."""
+
+    @extend_schema(
+        tags=["credits"],
+        parameters=[OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(FORMATS))],
+        responses={(200, "text/csv"): str, (200, "application/x-ndjson"): str},
+    )
+    def get(self, request: Request, form: str) -> HttpResponse:
+        """Every change of the available credits, oldest first: CSV, or JSON, an object a line."""
+        if form not in FORMATS:
+            raise NotFound
+        content_type, write = FORMATS[form]
+        return HttpResponse(
+            "".join(write(lines(request.user))),
+            content_type=content_type,
+            headers={"Content-Disposition": f'attachment; filename="statement.{form}"'},
+        )

@@ -9,4 +9,5 @@ urlpatterns = [
     path("auth/me", api.MeView.as_view()),
     path("credits", api.CreditsView.as_view()),
     path("credits/statement", api.StatementView.as_view()),
+    path("credits/statement.<str:form>", api.StatementFileView.as_view()),
 ]

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from django.core.management import CommandError, call_command
+from rest_framework.test import APIClient
 
 from tests.wallets.ledger_helpers import new_escrow, new_wallet
 from wallets import ledger
@@ -31,7 +32,7 @@ def wallet():
 def export(wallet, form, tmp_path):
     path = tmp_path / "statement"
     call_command("statement", wallet.address.lower(), "--format", form, "--output", str(path))
-    return path.read_text()
+    return path.read_bytes().decode()
 
 
 def test_a_csv_has_a_line_for_each_change_with_the_balance_it_left(wallet, tmp_path):
@@ -66,3 +67,26 @@ def test_text_that_a_spreadsheet_would_run_is_marked_as_text():
 def test_an_unknown_address_is_said_so(address, db):
     with pytest.raises(CommandError, match=address):
         call_command("statement", address)
+
+
+@pytest.mark.parametrize(
+    ("form", "content_type"), [("csv", "text/csv"), ("json", "application/x-ndjson")]
+)
+def test_a_player_gets_the_own_statement_as_a_file(wallet, form, content_type, tmp_path):
+    client = APIClient()
+    client.force_authenticate(wallet)
+    response = client.get(f"/api/v1/credits/statement.{form}")
+    assert response.headers["Content-Type"] == content_type
+    assert response.headers["Content-Disposition"] == f'attachment; filename="statement.{form}"'
+    assert response.headers["Cache-Control"] == "no-store"
+    assert response.content.decode() == export(wallet, form, tmp_path)
+    stranger = APIClient()
+    stranger.force_authenticate(new_wallet())
+    assert "stake" not in stranger.get(f"/api/v1/credits/statement.{form}").content.decode()
+
+
+def test_there_is_no_other_kind_of_file_and_none_for_strangers(wallet):
+    client = APIClient()
+    assert client.get("/api/v1/credits/statement.csv").status_code == 401
+    client.force_authenticate(wallet)
+    assert client.get("/api/v1/credits/statement.exe").json()["code"] == "not_found"
