@@ -55,6 +55,10 @@ BREAK_INS = {
     "raise a balance": "UPDATE wallets_account SET balance = balance + 1 WHERE id = {player}",
     "raise a balance and its version": "UPDATE wallets_account "
     "SET balance = balance + 1, version = version + 1 WHERE id = {player}",
+    "empty an account as if it were new": "UPDATE wallets_account "
+    "SET balance = 0, version = 0 WHERE id = {player}",
+    "put an account back to what it had before": "UPDATE wallets_account "
+    "SET balance = 100, version = 1 WHERE id = {player}",
     "open an account that has something": "INSERT INTO wallets_account "
     "(asset_id, kind, key, balance, version, created_at) "
     "VALUES ('credits', 'available', 'wallet:forged', 1000, 1, now())",

@@ -223,14 +223,15 @@ CREATE TRIGGER ledger_check_funds AFTER INSERT OR UPDATE ON wallets_posting
     FOR EACH ROW WHEN (NEW.balance < 0 AND NEW.amount < 0)
     EXECUTE FUNCTION ledger_check_funds();
 
--- A kept account's balance is the one that its newest posting left.
+-- A kept account moves by one posting at a time, and its balance is the one that this posting left.
 CREATE FUNCTION ledger_check_account() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF EXISTS (
-        SELECT FROM public.wallets_account a
-        LEFT JOIN public.wallets_posting p ON p.account_id = a.id AND p.version = a.version
-        WHERE a.id = NEW.id AND NOT ledger_is_system(a.kind)
-          AND (a.version, a.balance) <> (0, 0) AND a.balance IS DISTINCT FROM p.balance
+    IF NOT public.ledger_is_system(NEW.kind) AND (
+        (TG_OP = 'UPDATE' AND NEW.version <> OLD.version + 1)
+        OR ((NEW.version, NEW.balance) <> (0, 0) AND NOT EXISTS (
+            SELECT FROM public.wallets_posting p
+            WHERE p.account_id = NEW.id AND p.version = NEW.version AND p.balance = NEW.balance
+        ))
     ) THEN
         RAISE EXCEPTION 'the balance of % is not what its postings add up to', NEW.key
             USING ERRCODE = 'BA003';
