@@ -234,6 +234,7 @@ def test_metrics_tell_how_the_watcher_fares(world: World, proxy: RpcProxy):
     world.scan()
     world.deposit(world.players[0])
     world.scan()
+    world.anvil.rpc("evm_increaseTime", 100)
     world.mine(7)
     proxy.once("eth_getLogs", http_status(429))
     world.failing_scan()
