@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.utils import flatten_fieldsets
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from eth_utils.address import is_address, to_checksum_address
@@ -49,9 +50,12 @@ class AdjustmentAdmin(ConsoleAdmin):
     list_display = ("id", "wallet", "amount", "reason", "status", "proposed_by", "decided_by")
     list_filter = ("status",)
     list_select_related = ("wallet", "proposed_by", "decided_by")
-    fields = (
-        *("wallet", "asset", "amount", "reason", "status"),
-        *("proposed_by", "proposed_at", "decided_by", "decided_at", "transfer"),
+    fieldsets = (
+        (None, {"fields": ("wallet", "asset", "amount", "reason", "status")}),
+        (
+            "Decision",
+            {"fields": ("proposed_by", "proposed_at", "decided_by", "decided_at", "transfer")},
+        ),
     )
     searches = (by_address("wallet__address"),)
     grants = ("view", "propose", "decide")
@@ -75,12 +79,11 @@ class AdjustmentAdmin(ConsoleAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Adjustment | None = None) -> Any:
         """The form of a proposal, or all there is of one."""
-        fields = self.fields if obj else ("address", "amount", "reason")
-        return [(None, {"fields": fields})]
+        return self.fieldsets if obj else [(None, {"fields": ("address", "amount", "reason")})]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Adjustment | None = None) -> list[Any]:
         """All, once it is proposed."""
-        return list(self.fields) if obj else []
+        return flatten_fieldsets(self.fieldsets) if obj else []
 
     def get_form(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
         """The form of a proposal."""
@@ -127,7 +130,8 @@ class AdjustmentAdmin(ConsoleAdmin):
 class SealAdmin(ReadOnlyAdmin):
     """Days under their seals."""
 
-    list_display = fields = ("day", "postings", "posting", "hash", "sealed_at")
+    list_display = ("day", "postings", "posting", "hash", "sealed_at")
+    fieldsets = ((None, {"fields": list_display}),)
 
 
 @admin.register(AuditRun)
@@ -135,7 +139,7 @@ class AuditRunAdmin(ReadOnlyAdmin):
     """What each audit found."""
 
     list_display = ("started_at", "result", "whole")
-    fields = ("started_at", "finished_at", "whole", "result", "findings")
+    fieldsets = ((None, {"fields": ("started_at", "finished_at", "whole", "result", "findings")}),)
 
     @admin.display(description="result")
     def result(self, run: AuditRun) -> str:
