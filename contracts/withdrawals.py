@@ -184,7 +184,7 @@ def move(withdrawal: Withdrawal, status: Withdrawal.Status) -> None:
     """Change a locked withdrawal's status, by the table of moves alone."""
     if status not in Withdrawal.MOVES[withdrawal.status]:
         raise ValueError(f"{withdrawal} is {withdrawal.status}; it can't become {status}.")
-    log.info("withdrawal moved", withdrawal=withdrawal.pk, was=withdrawal.status, now=status)
+    log.info("withdrawal moved", withdrawal=withdrawal.pk, was=withdrawal.status, now=str(status))
     withdrawal.status = status
     withdrawal.hold = Withdrawal.Hold.NONE
     ended = not Withdrawal.MOVES[status] or status == Status.PAID
