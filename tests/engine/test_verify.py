@@ -296,7 +296,13 @@ def run(monkeypatch, capsys):
     def run(data, command="verify"):
         text = data if isinstance(data, bytes) else json.dumps(data).encode()
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
-        return main([command, "-"]), *capsys.readouterr()
+        # The usual limit: hypothesis lifts it, and the JSON parser would run out of stack.
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(1_000)
+        try:
+            return main([command, "-"]), *capsys.readouterr()
+        finally:
+            sys.setrecursionlimit(limit)
 
     return run
 
