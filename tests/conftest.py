@@ -1,6 +1,7 @@
 """Fixtures for every test; bas_site.devstack.pytest_plugin starts PostgreSQL and Valkey before."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -51,3 +52,12 @@ def chain(anvil: Anvil) -> Iterator[Anvil]:
     snapshot = anvil.rpc("evm_snapshot")
     yield anvil
     anvil.rpc("evm_revert", snapshot)
+
+
+@pytest.fixture(autouse=True)
+def usual_recursion_limit() -> None:
+    """Start each test under Python's usual limit; hypothesis leaves a higher one behind.
+
+    Under a higher one, deeply nested JSON runs out of stack instead of being refused.
+    """
+    sys.setrecursionlimit(1_000)
