@@ -84,10 +84,15 @@ class Model:
                 continue
             self.versions[place.pk] += 1
             debt_allowed = (
-                draft.kind == Transfer.Kind.DEPOSIT_REVERSAL and place.kind == "available"
+                draft.kind == Transfer.Kind.DEPOSIT_REVERSAL
+                and place.kind == "available"
+                and self._kind_of(draft.reverses) == Transfer.Kind.DEPOSIT
             )
             if self.balances[place.pk] < 0 and leg.amount < 0 and not debt_allowed:
                 raise Refused(InsufficientCredits)
+
+    def _kind_of(self, transfer: int | None) -> Transfer.Kind | None:
+        return next((self.posted[key].kind for key, pk in self.ids.items() if pk == transfer), None)
 
     def _check_reversal(self, draft: Draft) -> None:
         moved = next(
