@@ -16,7 +16,7 @@ from django.utils import timezone
 from contracts.models import Token, Withdrawal
 from wallets import ledger
 from wallets.db import in_transaction
-from wallets.errors import Conflict, Forbidden, NotFound, Problem
+from wallets.errors import Conflict, Forbidden, NotFound, Problem, WalletFrozen
 from wallets.models import Account, Transfer, Wallet
 
 Status = Withdrawal.Status
@@ -25,12 +25,6 @@ Status = Withdrawal.Status
 VOUCHER_BITS = 256
 MAX_UINT256 = 2**256 - 1
 log = structlog.get_logger(__name__)
-
-
-class WalletFrozen(Forbidden):
-    """An operator has frozen the wallet."""
-
-    code, title = "wallet_frozen", "This wallet is frozen"
 
 
 class WithdrawalsClosed(Conflict):

@@ -11,12 +11,12 @@ from typing import Any
 from uuid import UUID
 
 import structlog
+from django.conf import settings
 from django.utils import timezone
 
 import engine
 from engine import Choice, Ruleset, State
 from matches import chance, clock, settlement
-from matches.conf import setting
 from matches.errors import (
     IllegalChoice,
     NotRunning,
@@ -245,7 +245,7 @@ def _lock_in(match: Match, side: Side, **lock: Any) -> None:
     movement = state_of(match).movement
     before = match.lock_ins.filter(movement=movement, side=side).first()
     replaced = before.replaced + 1 if before else 0
-    if replaced > setting("MATCH_MAX_REPLACEMENTS"):
+    if replaced > settings.MATCH_MAX_REPLACEMENTS:
         raise TooManyChanges
     fresh = {"sealed_choice": None, "revealed": False, "replaced": replaced} | lock
     match.lock_ins.update_or_create(movement=movement, side=side, defaults=fresh)

@@ -4,19 +4,19 @@ The sweep beats once a run. A gap between two beats is an outage: whoever's time
 lasted gets the whole time again, since the server can't tell who would have played.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
-from matches.conf import seconds
 from matches.models import Heartbeat, Match, Outage
 from wallets.db import in_transaction
 
 
 def latest_due(now: datetime) -> datetime:
     """Deadlines up to this one have passed, with the grace that messages get to travel."""
-    return now - seconds("MATCH_GRACE_SECONDS")
+    return now - timedelta(seconds=settings.MATCH_GRACE_SECONDS)
 
 
 def has_passed(match: Match, now: datetime) -> bool:
@@ -26,12 +26,12 @@ def has_passed(match: Match, now: datetime) -> bool:
 
 def was_down(match: Match, now: datetime) -> bool:
     """Whether nobody could play for a part of the running stage, whose deadline has passed."""
-    ended = match.deadline + seconds("MATCH_GRACE_SECONDS")
+    ended = match.deadline + timedelta(seconds=settings.MATCH_GRACE_SECONDS)
     began = match.deadline - match.stage_time
     if Outage.objects.filter(began_at__lt=ended, ended_at__gt=began).exists():
         return True
     # The first to come after an outage may be a player, before the sweep has noticed anything.
-    silent = Q(beat_at__lt=min(ended, now - seconds("MATCH_OUTAGE_SECONDS")))
+    silent = Q(beat_at__lt=min(ended, now - timedelta(seconds=settings.MATCH_OUTAGE_SECONDS)))
     return Heartbeat.objects.filter(silent).exists()
 
 
@@ -41,7 +41,7 @@ def beat() -> None:
     now = timezone.now()
     Heartbeat.objects.get_or_create(pk=Heartbeat.ONLY, defaults={"beat_at": now})
     before = Heartbeat.objects.select_for_update().get(pk=Heartbeat.ONLY)
-    if now - before.beat_at > seconds("MATCH_OUTAGE_SECONDS"):
+    if now - before.beat_at > timedelta(seconds=settings.MATCH_OUTAGE_SECONDS):
         Outage.objects.create(began_at=before.beat_at, ended_at=now)
     before.beat_at = max(now, before.beat_at)
     before.save()

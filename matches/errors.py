@@ -1,6 +1,6 @@
 """What can be wrong with a request to a match."""
 
-from wallets.errors import Conflict, Forbidden, Problem
+from wallets.errors import Conflict, Problem
 
 
 class NotOpen(Conflict):
@@ -49,12 +49,6 @@ class TooManyMatches(Conflict):
     """A player may be in so many matches at once."""
 
     code, title = "too_many_matches", "You are in too many matches at once"
-
-
-class WalletFrozen(Forbidden):
-    """An operator has frozen the wallet."""
-
-    code, title = "wallet_frozen", "This wallet is frozen"
 
 
 class TooEarly(Conflict):

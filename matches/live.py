@@ -49,10 +49,6 @@ PUBLISH_SECONDS = 0.5
 RETRY_MILLISECONDS = (1_000, 3_000)
 
 
-def _setting(name: str, default: float) -> float:
-    return getattr(settings, name, default)
-
-
 # --- Telling ----------------------------------------------------------------------------------
 
 
@@ -314,7 +310,7 @@ class Stream:
         """Raises Throttled if the wallet has too many open in this process."""
         self._match_id = match_id
         self._after = after
-        limit = _setting("LIVE_STREAMS_PER_WALLET", 20)
+        limit = settings.LIVE_STREAMS_PER_WALLET
         with _open_lock:
             if _open[wallet_id] >= limit:
                 raise Throttled(detail=f"You have {limit} streams open; close one first.")
@@ -332,9 +328,9 @@ class Stream:
                 yield frames
 
     async def _frames(self, hub: Hub, feed: Feed) -> AsyncIterator[bytes]:
-        heartbeat = _setting("LIVE_HEARTBEAT_SECONDS", 15)
+        heartbeat = settings.LIVE_HEARTBEAT_SECONDS
         # Then it comes back, and who it is is asked again.
-        until = time.monotonic() + _setting("LIVE_STREAM_SECONDS", 3600)
+        until = time.monotonic() + settings.LIVE_STREAM_SECONDS
         last, clock = self._after, b""
         while not hub.closing and time.monotonic() < until:
             wakes = feed.wakes

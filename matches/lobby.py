@@ -2,7 +2,7 @@
 
 import secrets
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
@@ -11,12 +11,11 @@ from django.utils import timezone
 
 from engine import RULESETS
 from matches import battle, chance, settlement
-from matches.conf import seconds, setting
-from matches.errors import NotOpen, OwnMatch, StakeOutOfRange, TooManyMatches, WalletFrozen
+from matches.errors import NotOpen, OwnMatch, StakeOutOfRange, TooManyMatches
 from matches.models import Match, Side
 from matches.sealing import seal
 from wallets.db import in_transaction
-from wallets.errors import NotFound
+from wallets.errors import NotFound, WalletFrozen
 from wallets.models import Wallet
 
 DEFAULT_RULESET = "god-v1"
@@ -24,7 +23,7 @@ DEFAULT_RULESET = "god-v1"
 
 def oldest_open(now: datetime) -> datetime:
     """Open matches that were made before this have expired."""
-    return now - seconds("MATCH_OPEN_SECONDS")
+    return now - timedelta(seconds=settings.MATCH_OPEN_SECONDS)
 
 
 @in_transaction
@@ -118,7 +117,7 @@ def _sit_down(match: Match, side: Side, wallet: Wallet) -> None:
     player = Wallet.objects.select_for_update(no_key=True).get(pk=wallet.pk)
     if not player.is_active:
         raise WalletFrozen
-    limit = setting("MATCH_MAX_LIVE")
+    limit = settings.MATCH_MAX_LIVE
     if player.seats.filter(match__status__in=Match.LIVE).count() >= limit:
         raise TooManyMatches(f"You may be in {limit} matches at once.", maximum=limit)
     settlement.take_seat(match=match, side=side, wallet=wallet)

@@ -38,6 +38,12 @@ class Forbidden(Problem):
     status, code, title = 403, "forbidden", "That is not allowed"
 
 
+class WalletFrozen(Forbidden):
+    """An operator has frozen the wallet."""
+
+    code, title = "wallet_frozen", "This wallet is frozen"
+
+
 class LoginFailed(Problem):
     """A wallet login that was refused; `code` in the details says which check failed."""
 

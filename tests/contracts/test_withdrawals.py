@@ -13,7 +13,6 @@ from contracts.withdrawals import (
     AlreadyDecided,
     DailyLimitReached,
     TooLateToCancel,
-    WalletFrozen,
     WithdrawalOutOfRange,
     WithdrawalsClosed,
     approve_withdrawal,
@@ -34,7 +33,7 @@ from tests.contracts.withdraw_world import (
 )
 from tests.contracts.world import CONFIRMATIONS, PRICE, World
 from wallets.accounts import wallet_for
-from wallets.errors import Forbidden, InsufficientCredits, NotFound
+from wallets.errors import Forbidden, InsufficientCredits, NotFound, WalletFrozen
 from wallets.models import Transfer, Wallet
 from wallets.selectors import credits_of
 

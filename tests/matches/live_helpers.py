@@ -34,7 +34,7 @@ class Web:
         self.process = Process("web", root, log=root / f"web-{self.port}.log")
         self.env = {
             **os.environ,
-            "DJANGO_SETTINGS_MODULE": "tests.matches.live_settings",
+            "DJANGO_SETTINGS_MODULE": "bas_site.settings",
             "DATABASE_URL": database_url(),
             "VALKEY_URL": valkey_url,
             **{name: str(value) for name, value in env.items()},

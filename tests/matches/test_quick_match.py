@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from matches import lobby, tasks
-from matches.errors import NotOpen, StakeOutOfRange, TooManyMatches, WalletFrozen
+from matches.errors import NotOpen, StakeOutOfRange, TooManyMatches
 from matches.models import Match, Seat
 from matches.selectors import credits_in_play
 from tests.matches.helpers import (
@@ -20,7 +20,7 @@ from tests.matches.helpers import (
     sum_over_all_accounts,
 )
 from tests.matches.test_api_errors import problem
-from wallets.errors import InsufficientCredits
+from wallets.errors import InsufficientCredits, WalletFrozen
 
 API = "/api/v1/matches"
 

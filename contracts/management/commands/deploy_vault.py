@@ -2,13 +2,11 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from eth_account import Account
-from eth_utils.exceptions import ValidationError
 from web3 import Web3
 from web3.contract import Contract
-from web3.middleware import SignAndSendRawMiddlewareBuilder
 
 from contracts.deploy import deploy, mined, watch_vault
+from contracts.management.deployer import deployer
 from contracts.models import Chain, Vault
 from contracts.node import (
     NODE_ERRORS,
@@ -60,13 +58,13 @@ class Command(BaseCommand):
             if options["dev"] and (vault := self._deployed(node)):
                 self.stdout.write(f"The vault is on watch already, at {vault.address}.")
                 return
-            deployer = self._deployer(node, options["dev"])
-            owner, signer = options["owner"] or deployer, options["signer"] or deployer
+            account = deployer(node, dev=options["dev"])
+            owner, signer = options["owner"] or account, options["signer"] or account
             vault, block = deploy(
-                node, deployer, "BasVault", owner, signer, settings.CREDIT_PRICE_WEI
+                node, account, "BasVault", owner, signer, settings.CREDIT_PRICE_WEI
             )
             self.stdout.write(f"BasVault {vault.address} is in block {block}.")
-            tokens = (self._test_token(node, deployer, vault),) if options["dev"] else ()
+            tokens = (self._test_token(node, account, vault),) if options["dev"] else ()
             watch_vault(node, vault, block=block, tokens=tokens, finality=options["finality"])
         except NODE_ERRORS as error:
             # `from None`: the cause may hold the node's URL.
@@ -94,25 +92,8 @@ class Command(BaseCommand):
         check_genesis(node, name=vault.chain.name, genesis_hash=vault.chain.genesis_hash)
         return vault if node.eth.get_code(vault.address) else None
 
-    def _deployer(self, node: Web3, dev: bool) -> str:
-        """The address that deploys, and that `node` signs for from now on."""
-        if dev:
-            if accounts := node.eth.accounts:
-                return accounts[0]
-            raise CommandError("This node signs for nobody; --dev is for development chains.")
-        if not settings.DEPLOYER_PRIVATE_KEY:
-            raise CommandError("Set DEPLOYER_PRIVATE_KEY, or use --dev on a development chain.")
-        try:
-            account = Account.from_key(settings.DEPLOYER_PRIVATE_KEY)
-        except (ValueError, ValidationError):
-            raise CommandError(
-                "DEPLOYER_PRIVATE_KEY is not a private key (0x, 64 digits)."
-            ) from None
-        node.middleware_onion.inject(SignAndSendRawMiddlewareBuilder.build(account), layer=0)
-        return account.address
-
-    def _test_token(self, node: Web3, deployer: str, vault: Contract) -> str:
-        token, _ = deploy(node, deployer, "TestToken", *TEST_TOKEN)
+    def _test_token(self, node: Web3, account: str, vault: Contract) -> str:
+        token, _ = deploy(node, account, "TestToken", *TEST_TOKEN)
         allow = vault.functions.allowToken(token.address, TEST_TOKEN_PRICE)
-        mined(node, allow.transact({"from": deployer}))
+        mined(node, allow.transact({"from": account}))
         return token.address

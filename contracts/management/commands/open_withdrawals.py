@@ -2,13 +2,11 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from eth_account import Account
-from eth_utils.exceptions import ValidationError
 from web3 import Web3
-from web3.middleware import SignAndSendRawMiddlewareBuilder
 
 from contracts.artifacts import artifact
 from contracts.deploy import mined
+from contracts.management.deployer import deployer
 from contracts.models import Vault
 from contracts.node import NODE_ERRORS, check_genesis, connect, reason
 
@@ -41,7 +39,7 @@ class Command(BaseCommand):
         try:
             node = connect()
             check_genesis(node, name=vault.chain.name, genesis_hash=vault.chain.genesis_hash)
-            self._set(node, vault, signer, credits_, self._owner(node, options["dev"]))
+            self._set(node, vault, signer, credits_, deployer(node, dev=options["dev"]))
         except NODE_ERRORS as error:
             # `from None`: the cause may hold the node's URL.
             raise CommandError(reason(error)) from None
@@ -61,17 +59,3 @@ class Command(BaseCommand):
                 call = views.setDailyLimit(token.address, limit)
                 mined(node, call.transact({"from": owner}))
                 self.stdout.write(f"{credits_} credits' worth of {token} may leave in a day.")
-
-    def _owner(self, node: Web3, dev: bool) -> str:
-        if dev:
-            if accounts := node.eth.accounts:
-                return accounts[0]
-            raise CommandError("This node signs for nobody; --dev is for development chains.")
-        try:
-            account = Account.from_key(settings.DEPLOYER_PRIVATE_KEY)
-        except (ValueError, ValidationError):
-            raise CommandError(
-                "Set DEPLOYER_PRIVATE_KEY to the owner's private key (0x, 64 digits)."
-            ) from None
-        node.middleware_onion.inject(SignAndSendRawMiddlewareBuilder.build(account), layer=0)
-        return account.address
