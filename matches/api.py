@@ -173,6 +173,30 @@ class CancelView(APIView):
         return Response(_table(request, match))
 
 
+class RematchView(APIView):
+    """Once more."""
+
+    @extend_schema(
+        tags=["matches"],
+        request=None,
+        responses=TableSerializer,
+        parameters=[IDEMPOTENCY_KEY],
+    )
+    def post(self, request: Request, match_id: UUID) -> Response:
+        """Offer the opponent a rematch on the same terms, or accept the one that is offered.
+
+        The answer is the rematch, `open` while the other has not called too. Until then, cancel
+        it like any open match.
+        """
+        selectors.match_for(request.user, match_id)
+
+        def again() -> tuple[int, dict[str, Any]]:
+            match = lobby.rematch(wallet=request.user, match_id=match_id)
+            return status.HTTP_200_OK, _table(request, match)
+
+        return once(request, again)
+
+
 class ResignView(APIView):
     """Give up."""
 

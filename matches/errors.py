@@ -15,6 +15,12 @@ class NotRunning(Conflict):
     code, title = "match_not_running", "This match is not running"
 
 
+class NotPlayed(Conflict):
+    """The match was not played, or not to its end."""
+
+    code, title = "match_not_played", "There is a rematch only of a match that has been played"
+
+
 class NoTranscript(Conflict):
     """The match has not been played, or is still running: its secret is not for the world yet."""
 

@@ -1,4 +1,4 @@
-"""The lobby: making, joining and cancelling matches."""
+"""The lobby: making, joining and cancelling matches, and rematches."""
 
 import secrets
 from dataclasses import asdict
@@ -7,11 +7,12 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from engine import RULESETS
 from matches import battle, chance, settlement
-from matches.errors import NotOpen, OwnMatch, StakeOutOfRange, TooManyMatches
+from matches.errors import NotOpen, NotPlayed, OwnMatch, StakeOutOfRange, TooManyMatches
 from matches.models import Match, Side
 from matches.sealing import seal
 from wallets.db import in_transaction
@@ -26,9 +27,24 @@ def oldest_open(now: datetime) -> datetime:
     return now - timedelta(seconds=settings.MATCH_OPEN_SECONDS)
 
 
+def open_to_all(now: datetime) -> QuerySet[Match]:
+    """Matches that anyone may join."""
+    return Match.objects.filter(
+        status=Match.Status.OPEN,
+        visibility=Match.Visibility.OPEN,
+        rematch_of=None,
+        created_at__gt=oldest_open(now),
+    )
+
+
 @in_transaction
 def create_match(
-    *, wallet: Wallet, stake: int, visibility: str, ruleset: str = DEFAULT_RULESET
+    *,
+    wallet: Wallet,
+    stake: int,
+    visibility: str,
+    ruleset: str = DEFAULT_RULESET,
+    rematch_of: Match | None = None,
 ) -> Match:
     """Make a match, stake on it and wait for an opponent.
 
@@ -50,6 +66,7 @@ def create_match(
         reveal_seconds=settings.MATCH_REVEAL_SECONDS,
         secret_hash=chance.secret_hash(secret),
         sealed_secret=seal(secret),
+        rematch_of=rematch_of,
     )
     _sit_down(match, Side.A, wallet)
     return match
@@ -66,11 +83,12 @@ def join_match(*, wallet: Wallet, match_id: UUID, invitation: str = "") -> Match
     own = match.seats.filter(wallet=wallet).exists()
     if not (own or match.admits(invitation)):
         raise NotFound
-    expired = match.created_at <= oldest_open(timezone.now())
-    if match.status != Match.Status.OPEN or expired:
+    if match.status != Match.Status.OPEN or _is_expired(match):
         raise NotOpen
     if own:
         raise OwnMatch
+    if match.rematch_of_id:
+        raise NotOpen("This match is a rematch of two other players.")
     return _join(match, wallet)
 
 
@@ -94,15 +112,55 @@ def quick_match(*, wallet: Wallet, stake: int) -> Match:
 
 def _waiting_match(wallet: Wallet, stake: int) -> Match | None:
     """An open match, locked; those that somebody else is joining are passed over."""
-    waiting = Match.objects.filter(
-        status=Match.Status.OPEN,
-        visibility=Match.Visibility.OPEN,
-        ruleset=DEFAULT_RULESET,
-        stake=stake,
-        created_at__gt=oldest_open(timezone.now()),
-    ).exclude(seats__wallet=wallet)
+    waiting = (
+        open_to_all(timezone.now())
+        .filter(ruleset=DEFAULT_RULESET, stake=stake)
+        .exclude(seats__wallet=wallet)
+    )
     locked = waiting.select_for_update(no_key=True, skip_locked=True, of=("self",))
     return locked.order_by("created_at").first()
+
+
+@in_transaction
+def rematch(*, wallet: Wallet, match_id: UUID) -> Match:
+    """Offer the opponent of a match that has ended another one on its terms, or accept the offer.
+
+    The offer is a match that only the opponent can join, by this same call; otherwise it is like
+    any open one. Who has offered already, or plays the rematch, gets it as it is. Raises NotFound,
+    NotPlayed, StakeOutOfRange, WalletFrozen, TooManyMatches and InsufficientCredits.
+    """
+    # Its lock makes two offers at once one after the other, so that the second accepts the first.
+    played = battle.locked(match_id)
+    if not played.seats.filter(wallet=wallet).exists():
+        raise NotFound
+    if played.status in Match.LIVE or played.started_at is None:
+        raise NotPlayed
+    offer = _standing_offer(played)
+    if offer is None:
+        return create_match(
+            wallet=wallet,
+            stake=played.stake,
+            visibility=played.visibility,
+            ruleset=played.ruleset,
+            rematch_of=played,
+        )
+    if offer.status == Match.Status.OPEN and not offer.seats.filter(wallet=wallet).exists():
+        return _join(offer, wallet)
+    return offer
+
+
+def _standing_offer(played: Match) -> Match | None:
+    """The rematch that is offered or was accepted, locked."""
+    offers = played.rematches.exclude(status=Match.Status.CANCELLED)
+    offer = offers.select_for_update(no_key=True).first()
+    if offer and offer.status == Match.Status.OPEN and _is_expired(offer):
+        _take_back(offer, "expired")
+        return None
+    return offer
+
+
+def _is_expired(match: Match) -> bool:
+    return match.created_at <= oldest_open(timezone.now())
 
 
 def _join(match: Match, wallet: Wallet) -> Match:
@@ -140,7 +198,7 @@ def cancel_match(*, wallet: Wallet, match_id: UUID) -> Match:
 def expire_match(*, match_id: UUID) -> bool:
     """Close a match that nobody has joined for too long; the stake returns. Whether it was so."""
     match = battle.locked(match_id)
-    if match.status != Match.Status.OPEN or match.created_at > oldest_open(timezone.now()):
+    if match.status != Match.Status.OPEN or not _is_expired(match):
         return False
     _take_back(match, "expired")
     return True

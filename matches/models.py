@@ -66,6 +66,13 @@ class Match(models.Model):
     winner = models.CharField(max_length=1, choices=Side, blank=True)
     ended_by = models.CharField(max_length=16, blank=True, help_text="what ended it")
     void_reason = models.CharField(max_length=300, blank=True, help_text="shown to both players")
+    rematch_of = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        related_name="rematches",
+        help_text="the match whose two players alone may play this one",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
@@ -82,6 +89,9 @@ class Match(models.Model):
                 name="match_clock_only_when_running",
                 condition=Q(status="running", deadline__isnull=False, state__isnull=False)
                 | ~Q(status="running") & Q(deadline=None),
+            ),
+            models.UniqueConstraint(
+                name="match_one_rematch", fields=["rematch_of"], condition=~Q(status="cancelled")
             ),
         ]
         indexes = [

@@ -21,11 +21,7 @@ def credits_in_play(wallet: Wallet) -> int:
 
 def open_matches(stake_min: int | None = None, stake_max: int | None = None) -> QuerySet[Match]:
     """Matches that anyone may join, of stakes within these limits."""
-    matches = _with_seats().filter(
-        status=Match.Status.OPEN,
-        visibility=Match.Visibility.OPEN,
-        created_at__gt=lobby.oldest_open(timezone.now()),
-    )
+    matches = lobby.open_to_all(timezone.now()).prefetch_related("seats__wallet")
     if stake_min is not None:
         matches = matches.filter(stake__gte=stake_min)
     if stake_max is not None:
@@ -89,8 +85,19 @@ def table(match: Match, wallet: Wallet) -> dict[str, Any]:
         "secret_hash": match.secret_hash,
         "void_reason": match.void_reason or None,
         "server_secret": unseal(match.sealed_secret) if ended else None,
+        "rematch": _rematch(match) if own and ended else None,
         "play": _play(match, own) if match.state else None,
     }
+
+
+def _rematch(match: Match) -> dict[str, Any] | None:
+    """What the two players of a match that has ended see of its rematch."""
+    rematches = _with_seats().filter(rematch_of=match)
+    rematch = rematches.exclude(status=Match.Status.CANCELLED).first()
+    if rematch is None:
+        return None
+    maker = next(seat.wallet for seat in rematch.seats.all() if seat.side == Side.A)
+    return {"match": rematch.pk, "by": _side_of(match, maker), "status": rematch.status}
 
 
 def _play(match: Match, own: str | None) -> dict[str, Any]:

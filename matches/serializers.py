@@ -150,6 +150,14 @@ class PlaySerializer(serializers.Serializer):
     legal_choices = ChoiceSerializer(many=True, help_text="yours, if you play in this match")
 
 
+class RematchSerializer(serializers.Serializer):
+    """A rematch that is offered, or was accepted."""
+
+    match = serializers.UUIDField()
+    by = serializers.ChoiceField(choices=Side.choices, help_text="who offered it, by side here")
+    status = serializers.ChoiceField(choices=Match.Status.choices, help_text="of the rematch")
+
+
 class TableSerializer(CardSerializer):
     """A whole match, as you may see it."""
 
@@ -162,6 +170,9 @@ class TableSerializer(CardSerializer):
     server_secret = serializers.CharField(allow_null=True, help_text="once the match has ended")
     void_reason = serializers.CharField(
         allow_null=True, help_text="why an operator has stopped the match"
+    )
+    rematch = RematchSerializer(
+        allow_null=True, help_text="shown to the two players once the match has ended"
     )
     play = PlaySerializer(allow_null=True, help_text="null before the start")
 

@@ -9,6 +9,7 @@ urlpatterns = [
     path("matches/<uuid:match_id>/events", events_api.EventsView.as_view()),
     path("matches/<uuid:match_id>/join", api.JoinView.as_view()),
     path("matches/<uuid:match_id>/cancel", api.CancelView.as_view()),
+    path("matches/<uuid:match_id>/rematch", api.RematchView.as_view()),
     path("matches/<uuid:match_id>/resign", api.ResignView.as_view()),
     path("matches/<uuid:match_id>/moves", api.MovesView.as_view()),
     path("matches/<uuid:match_id>/reveals", api.RevealsView.as_view()),
