@@ -105,3 +105,27 @@ def random_rulings(rng):
 
 def rng_of(seed):
     return random.Random(seed)
+
+
+def check_bounds(state, ruleset):
+    """What holds of every state that a match can get to."""
+    for ape in (state.a, state.b):
+        assert min(ape) >= 0
+        assert ape.health <= 10
+        assert ape.streak < 3
+        assert ape.rounds <= 3
+        assert ape.misses <= 3
+    assert state.movement <= ruleset.max_movements
+    assert len(set(state.used)) == len(state.used)
+    if state.round == 0:
+        assert (state.phase, state.used, state.cycle) == ("opening", (), 0)
+        assert state.in_phase <= 3
+    else:
+        assert state.used[-1] == state.phase
+        assert state.in_phase <= ruleset.movements_per_phase
+    assert (state.status == "won") == (state.winner is not None)
+    if state.status == "running":
+        assert min(state.a.health, state.b.health) > 0
+        assert max(state.a.rounds, state.b.rounds) < 3
+        assert max(state.a.misses, state.b.misses) < 3
+        assert state.round == 0 or state.round == state.a.rounds + state.b.rounds + 1
