@@ -14,15 +14,17 @@ TEST_WORKERS ?= 2
 ARGS ?=
 
 PY := .venv/bin/python
-SETUP := .venv/.installed node_modules/.installed
+SETUP := .venv/.installed node_modules/.installed web/dist/.built
 export PYTHONUNBUFFERED := 1
 
-.PHONY: help run test lint demo reset bench chaos requirements openapi format setup
+.PHONY: help web run test lint demo reset bench chaos requirements openapi format setup
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
 setup: $(SETUP) ## Install the Python and npm parts (every command below does it when needed)
+
+web: web/dist/.built ## Build the web front end (every command below does it when needed)
 
 run: $(SETUP) ## Start the whole stack in the foreground; Ctrl-C stops it
 	@exec $(PY) -m bas_site.devstack run
@@ -30,6 +32,7 @@ run: $(SETUP) ## Start the whole stack in the foreground; Ctrl-C stops it
 # The end-to-end tests share one stack, so they run in one process.
 test: $(SETUP) ## Run the tests on services of their own (TEST_WORKERS=2, ARGS="...")
 ifeq ($(ARGS),)
+	@npm run --silent web:test
 	@$(PY) -m pytest -n $(TEST_WORKERS) --ignore tests/e2e
 	@$(PY) -m pytest tests/e2e
 else
@@ -43,6 +46,7 @@ lint: $(SETUP) ## Check style, types, imports, migrations, and that generated fi
 	@cd clients/python && ../../$(PY) -m mypy
 	@$(PY) -c 'from importlinter.cli import lint_imports_command as lint; lint()'
 	@npm run --silent check
+	@npm run --silent web:lint
 	@$(PY) -m bas_site.devstack exec -- $(PY) manage.py makemigrations --check --dry-run
 	@$(PY) -m bas_site.devstack exec -- $(PY) manage.py spectacular --validate --fail-on-warn \
 	  --file .dev/openapi.yaml
@@ -69,9 +73,10 @@ openapi: $(SETUP) ## Write docs/api/openapi.yaml from the code
 	@$(PY) -m bas_site.devstack exec -- $(PY) manage.py spectacular --validate --fail-on-warn \
 	  --file docs/api/openapi.yaml
 
-format: $(SETUP) ## Put the Python sources into the common format
+format: $(SETUP) ## Put the sources into the common format
 	@$(PY) -m ruff format .
 	@$(PY) -m ruff check --fix .
+	@npm run --silent web:format
 
 .venv/.installed: requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -81,7 +86,16 @@ format: $(SETUP) ## Put the Python sources into the common format
 	@touch $@
 
 node_modules/.installed: package.json package-lock.json .npmrc
-	@node -e 'process.exit(Number(process.versions.node.split(".")[0] < 20))' || { \
-	  echo "Node 20 or later is needed (https://nodejs.org)." >&2; exit 1; }
+	@node -e 'const [a, b] = process.versions.node.split("."); process.exit(Number(a * 100 + +b < 2019))' || { \
+	  echo "Node 20.19 or later is needed (https://nodejs.org)." >&2; exit 1; }
 	npm ci
+	@touch $@
+
+# A file that goes away is noticed by its folder.
+WEB_SOURCES := $(shell find web/src -path web/src/api/schema.ts -prune -o -print) \
+  web/vite.config.ts web/tsconfig.json
+
+web/dist/.built: node_modules/.installed docs/api/openapi.yaml $(WEB_SOURCES)
+	@npm run --silent web:types > /dev/null
+	@npm run --silent web:build -- --logLevel warn
 	@touch $@

@@ -39,7 +39,7 @@ PROBLEM = {
 class AutoSchema(SpectacularSchema):
     """Adds the problem response."""
 
-    def _get_response_bodies(self, direction: str = "request") -> dict[str, Any]:
+    def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
         responses = super()._get_response_bodies(direction)
         return responses | {
             "default": {

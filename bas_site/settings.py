@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
 from django.urls import reverse_lazy
 
+from bas_site.csp import OWN_ORIGIN
 from contracts.networks import REAL_MONEY_CONSENT, TESTNETS
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -66,6 +67,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "bas_site.csp.PolicyByPath",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -149,6 +151,7 @@ SECURE_PROXY_SSL_HEADER = (
 )
 X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "bas_site.problems.csrf_failure"
+CONTENT_SECURITY_POLICY = {"DIRECTIVES": OWN_ORIGIN}
 
 # --- The API ----------------------------------------------------------------------------------
 REST_FRAMEWORK = {
@@ -319,7 +322,12 @@ STORAGES = {
         else "whitenoise.storage.CompressedManifestStaticFilesStorage"
     },
 }
+STATICFILES_DIRS = [("web", BASE_DIR / "web" / "dist")]
 WHITENOISE_USE_FINDERS = DEVELOPMENT
+# In development a bundle that is built anew is served without a restart.
+WHITENOISE_AUTOREFRESH = DEVELOPMENT
+# Vite's names have a hash of the content, as those of the manifest storage do.
+WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/web/assets/|\.[0-9a-f]{12}\."
 UNFOLD = {
     "SITE_TITLE": "Block Ape Scissors",
     "SITE_HEADER": "Block Ape Scissors",

@@ -1,19 +1,31 @@
 from django.contrib import admin
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from bas_site.health import healthz, readyz
-from bas_site.home import home
 from bas_site.metrics import metrics
+from bas_site.shell import shell
 
+# The paths of web/src/router.ts.
+pages = [
+    path("", shell),
+    path("lobby", shell),
+    path("match/<uuid:match_id>", shell),
+    path("replay/<uuid:match_id>", shell),
+    path("verify", shell),
+    path("leaderboard", shell),
+    path("player/<str:address>", shell),
+    path("credits", shell),
+    path("rules", shell),
+]
 urlpatterns = [
-    path("", home),
+    *pages,
     path("admin/", admin.site.urls),
     path("api/v1/", include("wallets.urls")),
     path("api/v1/", include("contracts.urls")),
     path("api/v1/", include("matches.urls")),
     path("api/schema", SpectacularAPIView.as_view(), name="schema"),
-    path("api/docs", SpectacularSwaggerView.as_view(url_name="schema")),
+    path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema")),
     path("healthz", healthz),
     path("readyz", readyz),
     path("metrics", metrics),

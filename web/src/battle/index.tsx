@@ -1,0 +1,5 @@
+import type { PageProps } from "../router";
+
+export default function BattlePage({ params }: PageProps) {
+  return <h1>Battle {params.id}</h1>;
+}

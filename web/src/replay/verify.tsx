@@ -1,0 +1,5 @@
+import type { PageProps } from "../router";
+
+export default function VerifyPage({ params }: PageProps) {
+  return <h1>Verify {params.id}</h1>;
+}

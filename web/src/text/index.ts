@@ -1,0 +1,2 @@
+/** The catalogue in use; there is one language so far. */
+export { en as text } from "./en";
