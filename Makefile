@@ -68,7 +68,8 @@ requirements: $(SETUP) ## Compile requirements.in into requirements.txt, with ha
 	@$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate \
 	  --quiet --upgrade requirements.in --output-file requirements.txt
 
-openapi: $(SETUP) ## Write docs/api/openapi.yaml from the code
+# The bundle is built from what this writes.
+openapi: .venv/.installed node_modules/.installed ## Write docs/api/openapi.yaml from the code
 	@mkdir -p docs/api
 	@$(PY) -m bas_site.devstack exec -- $(PY) manage.py spectacular --validate --fail-on-warn \
 	  --file docs/api/openapi.yaml
