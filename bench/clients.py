@@ -15,7 +15,7 @@ from multiprocessing.pool import Pool
 
 from django.db import connection
 
-from bas_site.devstack.services import postgres_binaries
+from bas_site.devstack.postgres import postgres_binaries
 from bench import orm_ledger
 from bench.tables import ORM
 from bench.workloads import WORKLOADS, Place

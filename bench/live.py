@@ -23,7 +23,7 @@ import psutil
 
 from bas_site.devstack.ports import HOST, free_port
 from bas_site.devstack.processes import Process, wait_until
-from bas_site.devstack.services import PROJECT
+from bas_site.devstack.service import PROJECT
 from bench.report import say, show_aim, show_table
 from bench.server import Server, throwaway_server
 

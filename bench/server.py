@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import psycopg
 from psycopg import sql
 
-from bas_site.devstack.services import PROJECT, Services, remove_root, throwaway_root
+from bas_site.devstack.service import PROJECT
+from bas_site.devstack.services import Services, remove_root, throwaway_root
 from bench.report import say
 
 DURABLE = ("fsync", "synchronous_commit", "full_page_writes")
@@ -62,7 +63,7 @@ def throwaway_server() -> Iterator[Server]:
     """Start a server of our own, point Django at it, and remove it with all its data at the end."""
     root = throwaway_root("bench")
     try:
-        with Services(root, with_anvil=False) as services:
+        with Services(root, with_chain=False) as services:
             server = Server(services)
             say("Migrating a new database.")
             server.migrate("bas")

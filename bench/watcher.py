@@ -18,7 +18,8 @@ from typing import Any
 import httpx
 
 from bas_site.devstack import Services
-from bas_site.devstack.services import PROJECT, remove_root, throwaway_root
+from bas_site.devstack.service import PROJECT
+from bas_site.devstack.services import remove_root, throwaway_root
 from bench.report import say, show_table
 
 # A block's gas holds about a thousand deposits.
@@ -62,7 +63,7 @@ def _measure(services: Services, deposits: int, sample: int, live: int) -> dict[
     from contracts.models import Deposit
     from tests.contracts.world import new_world
 
-    world = new_world(services.anvil)
+    world = new_world(services.chain)
     _make_deposits(world, deposits)
     world.mine(CONFIRMATIONS)
     caught_up = _catch_up(world)
@@ -97,7 +98,7 @@ def _make_deposits(world: Any, deposits: int) -> None:
         forwarder = forwarders[(done // PER_TRANSACTION) % WALLETS]
         calls = [(world.vault.address, price, data)] * size
         fields = {"from": world.owner, "to": forwarder.address, "value": price * size, "gas": GAS}
-        world.anvil.rpc("anvil_setBalance", world.owner, hex(10**24))
+        world.chain_node.set_balance(world.owner, 10**24)
         sent = world.node.eth.send_transaction(
             fields | {"data": forwarder.encode_abi("multicall", [calls])}
         )
@@ -163,7 +164,7 @@ def _read_raw(world: Any, ranges: list[tuple[int, int]]) -> None:
                 "toBlock": hex(last),
             }
             request = {"jsonrpc": "2.0", "id": 1, "method": "eth_getLogs", "params": [question]}
-            client.post(world.anvil.url, json=request).raise_for_status()
+            client.post(world.chain_node.url, json=request).raise_for_status()
 
 
 def _plain_loop(world: Any, sample: int) -> float:

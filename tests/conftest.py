@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from bas_site.devstack import Anvil
+from bas_site.devstack import ChainNode
+from bas_site.devstack.chain_nodes import chosen_chain_node
 
 
 @pytest.fixture(scope="session")
@@ -37,21 +38,21 @@ def django_db_setup(django_db_setup: None) -> None:
 
 
 @pytest.fixture(scope="session")
-def anvil(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Anvil]:
+def chain_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChainNode]:
     """A chain of this worker's own that mines each transaction at once."""
     root = os.environ.get("DEVSTACK_ROOT")
     worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
-    folder = Path(root) / worker if root else tmp_path_factory.mktemp("anvil")
-    with Anvil(folder, keep=False) as chain:
+    folder = Path(root) / worker if root else tmp_path_factory.mktemp("chain_node")
+    with chosen_chain_node()(folder, keep=False) as chain:
         yield chain
 
 
 @pytest.fixture
-def chain(anvil: Anvil) -> Iterator[Anvil]:
+def chain(chain_node: ChainNode) -> Iterator[ChainNode]:
     """The worker's chain; what a test does to it is undone after the test."""
-    snapshot = anvil.rpc("evm_snapshot")
-    yield anvil
-    anvil.rpc("evm_revert", snapshot)
+    snapshot = chain_node.rpc("evm_snapshot")
+    yield chain_node
+    chain_node.rpc("evm_revert", snapshot)
 
 
 @pytest.fixture(autouse=True)

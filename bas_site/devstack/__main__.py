@@ -7,14 +7,8 @@ import subprocess
 import sys
 
 from bas_site.devstack.errors import DevStackError
-from bas_site.devstack.services import (
-    DEV,
-    PROJECT,
-    Services,
-    remove_root,
-    say_on_stderr,
-    throwaway_root,
-)
+from bas_site.devstack.service import DEV, PROJECT, say_on_stderr
+from bas_site.devstack.services import Services, remove_root, throwaway_root
 from bas_site.devstack.stack import Stack
 
 
@@ -22,7 +16,7 @@ def main() -> int:
     """Read the command line and do it; return the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m bas_site.devstack",
-        description="PostgreSQL, Valkey and Anvil without installing any, and the project on them.",
+        description="PostgreSQL, Valkey and a chain, nothing installed, and the project on them.",
     )
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("run", help="the whole stack in the foreground, data kept in .dev/run")

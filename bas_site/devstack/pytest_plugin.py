@@ -35,7 +35,7 @@ def pytest_unconfigure() -> None:
 
 def _start() -> None:
     global _services
-    services = Services(throwaway_root("test"), with_anvil=False)
+    services = Services(throwaway_root("test"), with_chain=False)
     services.start()
     _services = services
     # For a run that ends before it is configured.

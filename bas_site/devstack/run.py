@@ -16,11 +16,11 @@ from eth_account import Account
 from rich.console import Console
 from rich.table import Table
 
+from bas_site.devstack.chain_nodes import CHAIN_ID, DEV_ACCOUNTS, DEV_MNEMONIC
 from bas_site.devstack.processes import reap
-from bas_site.devstack.services import CHAIN_ID, DEV, DEV_MNEMONIC, PROJECT
+from bas_site.devstack.service import DEV, PROJECT
 from bas_site.devstack.stack import OPERATOR, WEB_READY_SECONDS, Stack
 
-DEV_WALLETS = 10
 SCREEN_COLUMNS = 118  # of an address and a key beside each other
 # Longer than any of the programs may take to stop: a keeper that is killed can't stop its program.
 honcho.manager.KILL_WAIT = 20
@@ -133,7 +133,7 @@ def _print_screen(stack: Stack) -> None:
         caption="These keys are public knowledge: never use them on a real network.",
     )
     Account.enable_unaudited_hdwallet_features()
-    for number in range(DEV_WALLETS):
+    for number in range(DEV_ACCOUNTS):
         account = Account.from_mnemonic(DEV_MNEMONIC, account_path=f"m/44'/60'/0'/0/{number}")
         wallets.add_row(account.address, account.key.to_0x_hex())
     # One write, so that no other line gets in between.

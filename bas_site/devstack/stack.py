@@ -12,9 +12,11 @@ from typing import Self
 import httpx
 
 from bas_site.devstack.errors import DevStackError
+from bas_site.devstack.passwords import password
 from bas_site.devstack.ports import HOST, choose_port, free_port
 from bas_site.devstack.processes import Process, wait_until
-from bas_site.devstack.services import PROJECT, Say, Services, password, say_on_stderr
+from bas_site.devstack.service import PROJECT, Say, say_on_stderr
+from bas_site.devstack.services import Services
 
 OPERATOR = "operator"
 # How much may leave the development vault in a day.

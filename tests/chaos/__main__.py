@@ -9,7 +9,8 @@ import time
 from collections import Counter
 
 from bas_site.devstack import Services
-from bas_site.devstack.services import PROJECT, remove_root, throwaway_root
+from bas_site.devstack.service import PROJECT
+from bas_site.devstack.services import remove_root, throwaway_root
 
 
 def _seeds(text: str) -> range:

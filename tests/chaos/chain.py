@@ -72,7 +72,7 @@ class Players:
 
     def remember(self) -> None:
         """Take a snapshot."""
-        self.snapshots.append(Snapshot(self.world.anvil.rpc("evm_snapshot"), self.world.head))
+        self.snapshots.append(Snapshot(self.world.chain_node.rpc("evm_snapshot"), self.world.head))
 
     def reorganise(self) -> None:
         """Go back to a snapshot; some of what was sent since comes back in other blocks."""
@@ -85,9 +85,9 @@ class Players:
         snapshot = self.snapshots[place]
         # The node forgets the snapshots taken after one that it goes back to, and that one too.
         del self.snapshots[place:]
-        if not self.world.anvil.rpc("evm_revert", snapshot.id):
+        if not self.world.chain_node.rpc("evm_revert", snapshot.id):
             raise RuntimeError("The chain would not go back.")
-        self.world.anvil.rpc("evm_increaseTime", self.dice.randint(1, 100))
+        self.world.chain_node.rpc("evm_increaseTime", self.dice.randint(1, 100))
         self.reorgs += 1
         self.deepest = max(self.deepest, head - snapshot.head)
         self.mine()
@@ -97,7 +97,7 @@ class Players:
             if self.dice.random() < 0.3:
                 self.mine()
             # The node forgot that they were given coins, too.
-            self.world.anvil.rpc("anvil_setBalance", sender, hex(10**21))
+            self.world.chain_node.set_balance(sender, 10**21)
             self.world.send_raw(raw)
 
     def settle(self) -> None:

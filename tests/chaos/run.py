@@ -85,12 +85,12 @@ class Workers:
 
 def run_seed(services: Services, seed: int, deposits: int, say: Callable[[str], None]) -> Counter:
     """One seed on a vault of its own; what it was made of. Raises Chaos."""
-    assert services.anvil
+    assert services.chain
     dice = random.Random(seed)
-    settings.CHAIN_RPC_URLS = [services.anvil.url]
-    players = Players(new_world(services.anvil), dice)
+    settings.CHAIN_RPC_URLS = [services.chain.url]
+    players = Players(new_world(services.chain), dice)
     with ExitStack() as stack:
-        proxies = [stack.enter_context(running_proxy(services.anvil.url)) for _ in range(2)]
+        proxies = [stack.enter_context(running_proxy(services.chain.url)) for _ in range(2)]
         faults = Faults(proxies, dice, lambda: players.world.head)
         workers = Workers([proxy.url for proxy in proxies])
         stack.callback(workers.stop)
@@ -172,8 +172,8 @@ def _calm(players: Players, faults: Faults, workers: Workers) -> None:
 
 def _wait_until_quiet(services: Services) -> None:
     """Scan as beat would have it done, until there is nothing left to do."""
-    assert services.anvil
-    settings.CHAIN_RPC_URLS = [services.anvil.url]
+    assert services.chain
+    settings.CHAIN_RPC_URLS = [services.chain.url]
     nodes.FIRST_REST_SECONDS = 0.01
     deadline = time.monotonic() + QUIET_SECONDS
     connection.close()

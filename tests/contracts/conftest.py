@@ -3,14 +3,14 @@ from typing import Any
 
 import pytest
 
-from bas_site.devstack import Anvil
+from bas_site.devstack import ChainNode
 from contracts import nodes
 from tests.contracts.rpc_proxy import RpcProxy, running_proxy
 from tests.contracts.world import CONFIRMATIONS, World, new_world
 
 
 @pytest.fixture
-def world(chain: Anvil, settings: Any, db: None, monkeypatch: pytest.MonkeyPatch) -> World:
+def world(chain: ChainNode, settings: Any, db: None, monkeypatch: pytest.MonkeyPatch) -> World:
     """A fresh vault, on watch."""
     # A node that failed is asked again at once, unless a test is about its rest.
     monkeypatch.setattr(nodes, "FIRST_REST_SECONDS", 0)
@@ -23,7 +23,7 @@ def world(chain: Anvil, settings: Any, db: None, monkeypatch: pytest.MonkeyPatch
 @pytest.fixture
 def proxy(world: World, settings: Any) -> Iterator[RpcProxy]:
     """What stands between the watcher and the node."""
-    with running_proxy(world.anvil.url) as running:
+    with running_proxy(world.chain_node.url) as running:
         settings.CHAIN_RPC_URLS = [running.url]
         # Longer than any answer takes on a busy machine; a test of time-outs takes a short one.
         settings.CHAIN_RPC_TIMEOUT_SECONDS = 10

@@ -137,7 +137,7 @@ def test_a_scan_in_another_process_takes_turns_with_this_one(world: World):
         )
         env = {
             "DATABASE_URL": url,
-            "CHAIN_RPC_URLS": world.anvil.url,
+            "CHAIN_RPC_URLS": world.chain_node.url,
             "BAS_ENV": "development",
             "DJANGO_SETTINGS_MODULE": "bas_site.settings",
             "NO_PROXY": "127.0.0.1",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from bas_site.devstack import Anvil
+from bas_site.devstack import ChainNode
 from contracts.models import Chain, Token, Vault
 from contracts.networks import REAL_MONEY_CONSENT
 from contracts.watcher import scan
@@ -20,7 +20,7 @@ PROJECT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
-def _settings(chain: Anvil, settings: Any) -> None:
+def _settings(chain: ChainNode, settings: Any) -> None:
     settings.CHAIN_RPC_URLS = [chain.url]
     settings.CHAIN_ACCEPT_NEW = False
     settings.DEPLOYER_PRIVATE_KEY = ""
@@ -49,7 +49,7 @@ def test_dev_deploys_a_vault_and_a_test_token_and_puts_both_on_watch(settings: A
     assert chain.trouble == ""
 
 
-def test_dev_does_nothing_the_second_time(chain: Anvil):
+def test_dev_does_nothing_the_second_time(chain: ChainNode):
     deploy_vault("--dev")
     head = chain.rpc("eth_blockNumber")
 
@@ -59,7 +59,7 @@ def test_dev_does_nothing_the_second_time(chain: Anvil):
     assert chain.rpc("eth_blockNumber") == head
 
 
-def test_dev_deploys_again_where_the_chain_lost_its_vault(chain: Anvil):
+def test_dev_deploys_again_where_the_chain_lost_its_vault(chain: ChainNode):
     snapshot = chain.rpc("evm_snapshot")
     deploy_vault("--dev")
     chain.rpc("evm_revert", snapshot)
@@ -72,7 +72,7 @@ def test_dev_deploys_again_where_the_chain_lost_its_vault(chain: Anvil):
     assert deploy_vault("--dev").startswith("The vault is on watch already")
 
 
-def test_dev_refuses_a_chain_that_started_over(chain: Anvil):
+def test_dev_refuses_a_chain_that_started_over(chain: ChainNode):
     deploy_vault("--dev")
     Chain.objects.update(genesis_hash="0x" + "ab" * 32)
 
@@ -82,12 +82,12 @@ def test_dev_refuses_a_chain_that_started_over(chain: Anvil):
         new_vault_with_key(chain)
 
 
-def new_vault_with_key(chain: Anvil) -> str:
+def new_vault_with_key(chain: ChainNode) -> str:
     from django.conf import settings
     from eth_account import Account
 
     account = Account.create()
-    chain.rpc("anvil_setBalance", account.address, hex(10**20))
+    chain.set_balance(account.address, 10**20)
     settings.DEPLOYER_PRIVATE_KEY = account.key.hex()
     deploy_vault("--signer", "0x" + "11" * 20)
     return str(account.address)
@@ -110,7 +110,7 @@ def test_a_key_that_is_none_is_never_shown(settings: Any):
     assert refusal.value.__suppress_context__
 
 
-def test_with_a_key_the_vault_belongs_to_it(chain: Anvil, settings: Any):
+def test_with_a_key_the_vault_belongs_to_it(chain: ChainNode, settings: Any):
     deployer = new_vault_with_key(chain)
 
     world = World(chain, *_node_and_vault(chain), None)  # type: ignore[arg-type]
@@ -119,7 +119,7 @@ def test_with_a_key_the_vault_belongs_to_it(chain: Anvil, settings: Any):
     assert list(Token.objects.values_list("symbol", flat=True)) == ["ETH"]
 
 
-def _node_and_vault(chain: Anvil) -> tuple[Any, Any]:
+def _node_and_vault(chain: ChainNode) -> tuple[Any, Any]:
     from web3 import HTTPProvider, Web3
 
     from contracts.artifacts import artifact
@@ -129,7 +129,7 @@ def _node_and_vault(chain: Anvil) -> tuple[Any, Any]:
     return node, node.eth.contract(address=vault.address, abi=artifact("BasVault")["abi"])
 
 
-def test_a_second_vault_takes_the_place_of_the_first(chain: Anvil, settings: Any):
+def test_a_second_vault_takes_the_place_of_the_first(chain: ChainNode, settings: Any):
     new_world(chain)
     new_vault_with_key(chain)
 
@@ -137,7 +137,7 @@ def test_a_second_vault_takes_the_place_of_the_first(chain: Anvil, settings: Any
     assert Chain.objects.count() == 1
 
 
-def test_a_deployer_without_coins_is_told_without_the_nodes_url(chain: Anvil, settings: Any):
+def test_a_deployer_without_coins_is_told_without_the_nodes_url(chain: ChainNode, settings: Any):
     settings.DEPLOYER_PRIVATE_KEY = "0x" + "42" * 32
 
     with pytest.raises(CommandError):
@@ -146,7 +146,7 @@ def test_a_deployer_without_coins_is_told_without_the_nodes_url(chain: Anvil, se
     assert not Vault.objects.exists()
 
 
-def test_faults_of_the_node_are_told_without_its_url(chain: Anvil, settings: Any):
+def test_faults_of_the_node_are_told_without_its_url(chain: ChainNode, settings: Any):
     with running_proxy(chain.url) as proxy:
         settings.CHAIN_RPC_URLS = [proxy.url]
         for method in ("eth_chainId", "eth_sendTransaction", "eth_getTransactionReceipt"):

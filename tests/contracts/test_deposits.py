@@ -166,7 +166,7 @@ def test_a_token_that_says_nothing_of_itself_is_learnt_all_the_same(world: World
     world.deposit_token(world.players[0], 4, token=token)
     world.confirm()
     # No ERC-20 any more, only a contract that fails whatever it is asked.
-    world.anvil.rpc("anvil_setCode", token.address, "0xfe")
+    world.chain_node.set_code(token.address, "0xfe")
 
     world.scan()
 

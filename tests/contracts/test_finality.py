@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from bas_site.devstack import Anvil
+from bas_site.devstack import ChainNode
 from contracts.models import Chain
 from tests.contracts.rpc_proxy import (
     Fault,
@@ -97,7 +97,7 @@ def test_a_tag_that_is_not_on_the_nodes_own_chain_is_not_believed(
 
 
 @pytest.mark.django_db
-def test_deploy_vault_sets_the_policy_where_the_node_knows_the_tag(chain: Anvil, settings: Any):
+def test_deploy_vault_sets_the_policy_where_the_node_knows_the_tag(chain: ChainNode, settings: Any):
     with running_proxy(chain.url) as proxy:
         settings.CHAIN_RPC_URLS = [proxy.url]
         proxy.always(

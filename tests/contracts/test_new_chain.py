@@ -7,7 +7,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from web3 import Web3
 
-from bas_site.devstack import Anvil
+from bas_site.devstack import ChainNode
+from bas_site.devstack.chain_nodes import chosen_chain_node
 from contracts.audit import CHECKS
 from contracts.models import Deposit, Token, Vault
 from tests.contracts.rpc_proxy import RpcProxy, edited
@@ -16,11 +17,11 @@ from wallets.audit import Since
 
 
 @pytest.fixture
-def other(world: World, tmp_path: Path) -> Iterator[Anvil]:
+def other(world: World, tmp_path: Path) -> Iterator[ChainNode]:
     """Another chain of the same id, for the one that is on watch to be replaced by."""
-    with Anvil(tmp_path, keep=False) as anvil:
-        anvil.rpc("anvil_mine", hex(50))
-        yield anvil
+    with chosen_chain_node()(tmp_path, keep=False) as node:
+        node.mine(50)
+        yield node
 
 
 def watch_chain(*options: str) -> str:
@@ -39,7 +40,7 @@ def credited(world: World) -> str:
 
 
 def test_nothing_happens_to_the_books_until_an_operator_accepts_the_new_chain(
-    world: World, other: Anvil, settings: Any
+    world: World, other: ChainNode, settings: Any
 ):
     player = credited(world)
     old = world.chain
@@ -55,7 +56,7 @@ def test_nothing_happens_to_the_books_until_an_operator_accepts_the_new_chain(
 
 
 def test_the_operators_word_takes_the_old_chains_deposits_back_and_reads_the_new_one(
-    world: World, other: Anvil, settings: Any
+    world: World, other: ChainNode, settings: Any
 ):
     player = credited(world)
     settings.CHAIN_RPC_URLS = [other.url]
@@ -70,11 +71,11 @@ def test_the_operators_word_takes_the_old_chains_deposits_back_and_reads_the_new
     assert [check.truth for check in CHECKS if check.find(Since())] == []
     # It is the chain on watch now: no more words are needed, and the old one is refused.
     watch_chain()
-    settings.CHAIN_RPC_URLS = [world.anvil.url]
+    settings.CHAIN_RPC_URLS = [world.chain_node.url]
     assert "first block differs" in world.failing_scan()
 
 
-def test_deposits_of_the_new_chain_count_like_any(world: World, other: Anvil, settings: Any):
+def test_deposits_of_the_new_chain_count_like_any(world: World, other: ChainNode, settings: Any):
     credited(world)
     settings.CHAIN_RPC_URLS = [other.url]
     watch_chain("--accept-new-chain")
@@ -89,7 +90,7 @@ def test_deposits_of_the_new_chain_count_like_any(world: World, other: Anvil, se
 
 
 def test_a_vault_that_is_back_at_its_address_with_another_price_has_that_price(
-    world: World, other: Anvil, settings: Any
+    world: World, other: ChainNode, settings: Any
 ):
     credited(world)
     Vault.objects.update(address=world.vault.address)
@@ -103,7 +104,7 @@ def test_a_vault_that_is_back_at_its_address_with_another_price_has_that_price(
     assert native.credit_price == PRICE
 
 
-def test_a_development_chain_is_accepted_by_itself(world: World, other: Anvil, settings: Any):
+def test_a_development_chain_is_accepted_by_itself(world: World, other: ChainNode, settings: Any):
     player = credited(world)
     settings.CHAIN_RPC_URLS = [other.url]
     settings.CHAIN_ACCEPT_NEW = True
@@ -115,7 +116,7 @@ def test_a_development_chain_is_accepted_by_itself(world: World, other: Anvil, s
 
 
 def test_deploy_vault_accepts_a_development_chain_that_started_over(
-    world: World, other: Anvil, settings: Any
+    world: World, other: ChainNode, settings: Any
 ):
     credited(world)
     settings.CHAIN_RPC_URLS = [other.url]

@@ -87,7 +87,7 @@ def test_a_node_that_is_down_is_trouble(world: World, settings: Any, waiting: in
 
     assert world.failing_scan() == "The node can't be reached (ConnectionError)."
 
-    settings.CHAIN_RPC_URLS = [world.anvil.url]
+    settings.CHAIN_RPC_URLS = [world.chain_node.url]
     world.scan()
     assert world.credits(world.players[0]) == 4
 
@@ -111,7 +111,7 @@ def test_a_node_of_another_chain_is_not_read(world: World, proxy: RpcProxy, wait
 
 def test_a_second_node_takes_over(world: World, proxy: RpcProxy, settings: Any, waiting: int):
     proxy.always("eth_getLogs", http_status(500))
-    with running_proxy(world.anvil.url) as second:
+    with running_proxy(world.chain_node.url) as second:
         settings.CHAIN_RPC_URLS = [proxy.url, second.url]
         world.scan()
         assert second.count("eth_getLogs")

@@ -183,7 +183,7 @@ def test_a_node_that_rests_is_not_asked_while_another_answers(
     world: World, proxy: RpcProxy, settings: Any, resting: None
 ):
     proxy.always("eth_chainId", http_status(500))
-    with running_proxy(world.anvil.url) as second:
+    with running_proxy(world.chain_node.url) as second:
         settings.CHAIN_RPC_URLS = [proxy.url, second.url]
         world.deposit(world.players[0], 4)
         world.confirm()

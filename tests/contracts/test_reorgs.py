@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from bas_site.devstack import Anvil
+from bas_site.devstack.chain_nodes import chosen_chain_node
 from contracts import deposits, watcher
 from contracts.deploy import deploy, watch_vault
 from contracts.models import Chain, Deposit
@@ -97,12 +97,12 @@ def test_a_transaction_that_comes_back_elsewhere_is_credited_once_anew(
     first = Deposit.objects.get()
     world.mine(2)
     if company:
-        world.anvil.rpc("evm_setAutomine", False)
+        world.chain_node.rpc("evm_setAutomine", False)
         call = world.vault.functions.setDailyLimit(world.token.address, 5)
         call.transact({"from": world.owner, "gas": 100_000, "gasPrice": 10**12})
         world.node.eth.send_raw_transaction(raw)
         world.mine()
-        world.anvil.rpc("evm_setAutomine", True)
+        world.chain_node.rpc("evm_setAutomine", True)
     else:
         world.send_raw(raw)
     world.confirm()
@@ -249,14 +249,14 @@ def test_a_node_that_lags_behind_takes_nothing_back_and_credits_nothing(
 def test_a_reorg_between_the_events_and_the_header_is_noticed(world: World, proxy: RpcProxy):
     player = world.players[0]
     world.scan()
-    snapshot = world.anvil.rpc("evm_snapshot")
+    snapshot = world.chain_node.rpc("evm_snapshot")
     world.deposit(player, 4)
     world.confirm()
     cursor = world.chain.scanned_block
 
     def reorganise() -> None:
-        world.anvil.rpc("evm_revert", snapshot)
-        world.anvil.rpc("evm_increaseTime", 1_000)
+        world.chain_node.rpc("evm_revert", snapshot)
+        world.chain_node.rpc("evm_increaseTime", 1_000)
         world.mine(10)
 
     proxy.once("eth_getLogs", then(reorganise))
@@ -272,15 +272,15 @@ def test_a_reorg_between_the_events_and_the_header_is_noticed(world: World, prox
 def test_a_reorg_below_the_cursor_while_events_are_read_is_noticed(world: World, proxy: RpcProxy):
     signer = world.newcomer()
     raw = world.signed_deposit(signer, 4)
-    snapshot = world.anvil.rpc("evm_snapshot")
+    snapshot = world.chain_node.rpc("evm_snapshot")
     world.send_raw(raw)
     world.scan()
     world.mine(10)
 
     def reorganise() -> None:
         # After the cursor's block was compared: the deposit moves above the cursor.
-        world.anvil.rpc("evm_revert", snapshot)
-        world.anvil.rpc("evm_increaseTime", 1_000)
+        world.chain_node.rpc("evm_revert", snapshot)
+        world.chain_node.rpc("evm_increaseTime", 1_000)
         world.mine(4)
         world.send_raw(raw)
         world.mine(6)
@@ -384,12 +384,12 @@ def test_a_chain_that_starts_over_mints_nothing_and_says_so(world: World):
     assert world.chain.scanned_block == cursor
 
 
-def test_a_restarted_anvil_is_another_chain(world: World, settings: Any, tmp_path: Any):
+def test_a_restarted_development_chain_is_another_chain(world: World, settings: Any, tmp_path: Any):
     world.deposit(world.players[0], 4)
     world.confirm()
     world.scan()
-    with Anvil(tmp_path, keep=False) as other:
-        other.rpc("anvil_mine", hex(100))
+    with chosen_chain_node()(tmp_path, keep=False) as other:
+        other.mine(100)
         settings.CHAIN_RPC_URLS = [other.url]
 
         assert "first block differs" in world.failing_scan()

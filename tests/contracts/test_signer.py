@@ -154,7 +154,7 @@ def test_a_new_signer_voids_the_old_vouchers_and_their_credits_return(house: Hou
 def test_no_more_is_promised_than_the_vault_holds_and_it_is_signed_once_it_does(
     house: House, ann: str
 ):
-    house.world.anvil.rpc("anvil_setBalance", house.world.vault.address, hex(6 * PRICE))
+    house.world.chain_node.set_balance(house.world.vault.address, 6 * PRICE)
     first, second = house.ask(ann, 4), house.ask(ann, 3)
 
     assert house.sign(first)
@@ -181,7 +181,7 @@ def test_what_was_redeemed_and_not_read_yet_is_not_counted_as_there(house: House
 
 
 def test_what_left_the_vault_after_the_signer_asked_is_counted(house: House, ann: str):
-    house.world.anvil.rpc("anvil_setBalance", house.world.vault.address, hex(9 * PRICE))
+    house.world.chain_node.set_balance(house.world.vault.address, 9 * PRICE)
     first, second = house.signed(ann, 6), house.ask(ann, 4)
     chain_said = vouchers.standing(house.world.node, fresh(second))
     house.redeem(first)
@@ -285,7 +285,7 @@ def test_a_node_that_is_behind_or_silent_is_not_believed(
     assert hold(withdrawal) == "chain"
     settings.CHAIN_RPC_URLS = ["http://127.0.0.1:1"]
     assert not house.sign(withdrawal)
-    settings.CHAIN_RPC_URLS = ["http://127.0.0.1:1", house.world.anvil.url]
+    settings.CHAIN_RPC_URLS = ["http://127.0.0.1:1", house.world.chain_node.url]
     house.world.mine(5)
     house.scan()
 
@@ -296,7 +296,7 @@ def test_one_that_waits_is_left_alone_for_a_while_and_holds_up_no_other(
     house: House, ann: str, settings: Any, monkeypatch: pytest.MonkeyPatch
 ):
     settings.WITHDRAWAL_RETRY_SECONDS = 3600
-    house.world.anvil.rpc("anvil_setBalance", house.world.vault.address, hex(3 * PRICE))
+    house.world.chain_node.set_balance(house.world.vault.address, 3 * PRICE)
     large, small = house.ask(ann, 4), house.ask(ann, 3)
 
     assert tasks.sign_withdrawals() == 1

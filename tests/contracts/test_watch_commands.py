@@ -183,7 +183,7 @@ def test_two_chains_are_scanned_each_by_its_own_nodes(
     )
     world.deposit(world.players[0], 4)
     world.confirm()
-    with running_proxy(world.anvil.url) as proxy:
+    with running_proxy(world.chain_node.url) as proxy:
         monkeypatch.setenv("CHAIN_RPC_URLS_97", f" {proxy.url} ,")
         proxy.always("eth_chainId", result(hex(97)))
         assert watcher.scan(97)
@@ -234,7 +234,7 @@ def test_metrics_tell_how_the_watcher_fares(world: World, proxy: RpcProxy):
     world.scan()
     world.deposit(world.players[0])
     world.scan()
-    world.anvil.rpc("evm_increaseTime", 100)
+    world.chain_node.rpc("evm_increaseTime", 100)
     world.mine(7)
     proxy.once("eth_getLogs", http_status(429))
     world.failing_scan()

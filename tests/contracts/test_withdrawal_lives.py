@@ -85,7 +85,7 @@ class Life:
         if withdrawal := self.one("signed"):
             moment = withdrawal.deadline + self.chance.randint(-1, 1)
             if moment > self.house.now:
-                self.house.world.anvil.rpc("evm_setNextBlockTimestamp", moment)
+                self.house.world.chain_node.rpc("evm_setNextBlockTimestamp", moment)
                 self.house.world.mine()
 
     def sweep(self) -> None:
@@ -94,7 +94,7 @@ class Life:
         self.done["returned"] += self.house.sweep()
 
     def remember(self) -> None:
-        self.snapshots.append(self.house.world.anvil.rpc("evm_snapshot"))
+        self.snapshots.append(self.house.world.chain_node.rpc("evm_snapshot"))
 
     def reorganise(self) -> None:
         """Go back to a remembered block, never past one that a sweep has relied on."""
@@ -102,9 +102,9 @@ class Life:
             return
         at = self.chance.randrange(len(self.snapshots))
         head = self.house.world.head
-        assert self.house.world.anvil.rpc("evm_revert", self.snapshots[at])
+        assert self.house.world.chain_node.rpc("evm_revert", self.snapshots[at])
         del self.snapshots[at:]
-        self.house.world.anvil.rpc("evm_increaseTime", 7)
+        self.house.world.chain_node.rpc("evm_increaseTime", 7)
         self.house.world.mine(max(1, head - self.house.world.head + 1))
         self.done["reorganised"] += 1
 

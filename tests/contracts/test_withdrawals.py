@@ -123,8 +123,8 @@ def test_tokens_are_paid_at_their_own_price(house: House, settings: Any):
 
 def test_a_contract_that_is_a_player_is_paid(house: House):
     wallet = house.world.deploy_test("Receiver")
-    house.world.anvil.rpc("anvil_setBalance", wallet.address, hex(10**21))
-    house.world.anvil.rpc("anvil_impersonateAccount", wallet.address)
+    house.world.chain_node.set_balance(wallet.address, 10**21)
+    house.world.chain_node.impersonate(wallet.address)
     house.fund(wallet.address, 3)
     before = house.coins(wallet.address)
 
@@ -291,7 +291,7 @@ def test_credits_return_only_when_a_confirmed_block_is_past_the_deadline(house: 
 
 def test_a_voucher_redeemed_at_the_very_deadline_is_paid_and_not_returned(house: House, ann: str):
     withdrawal = house.signed(ann, 4)
-    house.world.anvil.rpc("evm_setNextBlockTimestamp", withdrawal.deadline)
+    house.world.chain_node.rpc("evm_setNextBlockTimestamp", withdrawal.deadline)
     house.redeem(withdrawal)
     # The watcher has not read that block when the sweep comes.
     for _ in range(CONFIRMATIONS + 1):
@@ -324,7 +324,7 @@ def test_a_vault_that_does_not_answer_returns_nothing(
     house: House, ann: str, settings: Any, monkeypatch: pytest.MonkeyPatch
 ):
     withdrawal = house.signed(ann, 4)
-    house.world.anvil.rpc("anvil_setCode", house.world.vault.address, "0x")
+    house.world.chain_node.set_code(house.world.vault.address, "0x")
     monkeypatch.setattr("contracts.reader.read_uint", lambda *_a, **_k: 1)
     house.expire(withdrawal)
     assert (house.sweep(), status(withdrawal)) == (0, "signed")
@@ -450,11 +450,11 @@ def test_a_redemption_over_something_else_is_loud_and_moves_nothing(house: House
 
 def test_a_redemption_after_the_credits_were_returned_is_loud(house: House, ann: str):
     withdrawal = house.signed(ann, 4)
-    snapshot = house.world.anvil.rpc("evm_snapshot")
+    snapshot = house.world.chain_node.rpc("evm_snapshot")
     house.expire(withdrawal)
     assert house.sweep() == 1
     # Deeper than any confirmation: the chain that the sweep relied on is gone.
-    house.world.anvil.rpc("evm_revert", snapshot)
+    house.world.chain_node.rpc("evm_revert", snapshot)
     house.redeem(withdrawal)
     house.world.mine(8)
 
@@ -563,7 +563,7 @@ def test_a_withdrawal_is_cancelled_or_signed(house: House, ann: str):
 def test_scans_and_sweeps_at_once_close_a_withdrawal_once(house: House, ann: str):
     paid, returned = house.signed(ann, 4), house.signed(ann, 3)
     house.redeem(paid)
-    house.world.anvil.rpc("evm_setNextBlockTimestamp", returned.deadline + 2)
+    house.world.chain_node.rpc("evm_setNextBlockTimestamp", returned.deadline + 2)
     house.world.mine(CONFIRMATIONS)
     house.scan()
 

@@ -4,9 +4,7 @@ PYTEST_DONT_REWRITE: the tests import this module before they name it as their p
 """
 
 import json
-import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field, replace
@@ -25,12 +23,11 @@ from web3.contract import Contract
 from web3.contract.contract import ContractConstructor, ContractFunction
 from web3.types import TxReceipt
 
-from bas_site.devstack.services import anvil_binary
+from bas_site.devstack.chain_nodes import CHAIN_ID, chosen_chain_node
 
 ARTIFACTS = Path(__file__).parents[2] / "contracts" / "artifacts"
 NATIVE = "0x" + "00" * 20
 DAY = 24 * 60 * 60
-CHAIN_ID = 31337
 OTHER_CHAIN_ID = 31338
 # Enough for any call here, and given in full, so that a call that reverts is mined all the same.
 GAS = 5_000_000
@@ -101,7 +98,7 @@ def refused(name: str, *args: object) -> Iterator[None]:
 
 @dataclass
 class Chain:
-    """An Anvil, and the few things that a test does to it."""
+    """A development chain, and the few things that a test does to it."""
 
     w3: Web3
     chain_id: int
@@ -169,36 +166,13 @@ TRACER = {"tracer": "callTracer", "tracerConfig": {"onlyTopCall": True}}
 
 @contextmanager
 def running_chain(chain_id: int) -> Iterator[Chain]:
-    """Run an Anvil of this chain id on a free port of the loopback interface."""
-    with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("w+") as log:
-        process = subprocess.Popen(
-            [
-                *(anvil_binary(), "--host", "127.0.0.1", "--port", "0"),
-                *("--chain-id", str(chain_id), "--cache-path", Path(folder) / "cache"),
-            ],
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            cwd=folder,
-        )
-        try:
-            port = wait_for_port(process, Path(log.name))
-            w3 = Web3(HTTPProvider(f"http://127.0.0.1:{port}"))
-            yield Chain(w3, chain_id, list(w3.eth.accounts))
-        finally:
-            process.kill()
-            process.wait()
-
-
-def wait_for_port(process: subprocess.Popen[bytes], log: Path, *, seconds: float = 30) -> int:
-    """Wait until the log says where Anvil listens."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline and process.poll() is None:
-        for line in log.read_text().splitlines(keepends=True):
-            if line.startswith("Listening on ") and line.endswith("\n"):
-                return int(line.rsplit(":", 1)[1])
-        time.sleep(0.02)
-    raise RuntimeError(f"Anvil didn't start:\n{log.read_text()}")
+    """Run a development chain of this chain id."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        chosen_chain_node()(Path(folder), keep=False, chain_id=chain_id) as node,
+    ):
+        w3 = Web3(HTTPProvider(node.url))
+        yield Chain(w3, chain_id, list(w3.eth.accounts))
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ class House:
 
     def at(self, moment: int, blocks: int = CONFIRMATIONS) -> None:
         """Let the chain's clock reach a second, in a block that is confirmed."""
-        self.world.anvil.rpc("evm_setNextBlockTimestamp", moment)
+        self.world.chain_node.rpc("evm_setNextBlockTimestamp", moment)
         self.world.mine(blocks)
         self.world.scan()
 

@@ -13,7 +13,7 @@ from eth_account.signers.local import LocalAccount
 from web3 import HTTPProvider, Web3
 from web3.contract import Contract
 
-from bas_site.devstack import Anvil
+from bas_site.devstack import ChainNode
 from contracts.deploy import deploy, watch_vault
 from contracts.models import Chain, Deposit
 from contracts.watcher import scan
@@ -35,7 +35,7 @@ def load(name: str) -> dict[str, Any]:
 
 @dataclass
 class World:
-    anvil: Anvil
+    chain_node: ChainNode
     node: Web3
     vault: Contract
     token: Contract
@@ -115,11 +115,11 @@ class World:
     def newcomer(self) -> LocalAccount:
         """Somebody with coins and a key of their own."""
         account: LocalAccount = Account.create()
-        self.anvil.rpc("anvil_setBalance", account.address, hex(10**21))
+        self.chain_node.set_balance(account.address, 10**21)
         return account
 
     def mine(self, blocks: int = 1) -> None:
-        self.anvil.rpc("anvil_mine", hex(blocks))
+        self.chain_node.mine(blocks)
 
     def confirm(self) -> None:
         """Give what is in the head block its last confirmation."""
@@ -128,10 +128,10 @@ class World:
     @contextmanager
     def undone(self) -> Iterator[None]:
         """Take back all that happens inside; blocks mined later are others than those."""
-        snapshot = self.anvil.rpc("evm_snapshot")
+        snapshot = self.chain_node.rpc("evm_snapshot")
         yield
-        assert self.anvil.rpc("evm_revert", snapshot)
-        self.anvil.rpc("evm_increaseTime", 1_000)
+        assert self.chain_node.rpc("evm_revert", snapshot)
+        self.chain_node.rpc("evm_increaseTime", 1_000)
 
     def scan(self) -> None:
         """Scan, and expect no trouble."""
@@ -152,12 +152,12 @@ class World:
         return list(Deposit.objects.order_by("id").values_list("status", flat=True))
 
 
-def new_world(anvil: Anvil) -> World:
-    node = Web3(HTTPProvider(anvil.url))
+def new_world(chain_node: ChainNode) -> World:
+    node = Web3(HTTPProvider(chain_node.url))
     owner, *players = node.eth.accounts
     vault, block = deploy(node, owner, "BasVault", owner, owner, PRICE)
     token, _ = deploy(node, owner, "TestToken", "Test dollar", "TUSD", 6)
-    world = World(anvil, node, vault, token, players)
+    world = World(chain_node, node, vault, token, players)
     world.send(vault.functions.allowToken(token.address, TOKEN_PRICE), owner)
     watch_vault(node, vault, block=block, tokens=(token.address,))
     return world

@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from psycopg.errors import RaiseException
 
-from bas_site.devstack import Anvil
+from bas_site.devstack import ChainNode
 
 GUARDED = """
     CREATE TABLE guarded (id int);
@@ -41,7 +41,7 @@ def test_the_tests_postgres_is_durable_and_on_loopback_only():
 
 
 @pytest.mark.parametrize("attempt", [1, 2])
-def test_the_chain_is_as_it_was_before_each_test(chain: Anvil, attempt: int):
+def test_the_chain_is_as_it_was_before_each_test(chain: ChainNode, attempt: int):
     assert chain.rpc("eth_blockNumber") == "0x0"
     chain.rpc("evm_mine")
     assert chain.rpc("eth_blockNumber") == "0x1"

@@ -18,7 +18,8 @@ import pytest
 from bas_site.devstack import Anvil, DevStackError, Postgres, Services, Valkey
 from bas_site.devstack.ports import HOST, choose_port, free_port
 from bas_site.devstack.processes import Process, recorded
-from bas_site.devstack.services import PROJECT, remove_root, throwaway_root
+from bas_site.devstack.service import PROJECT
+from bas_site.devstack.services import remove_root, throwaway_root
 
 SECONDS = 30
 
@@ -88,7 +89,7 @@ def test_a_port_that_is_none_is_refused(value: str, monkeypatch: pytest.MonkeyPa
 
 
 def test_the_roles_are_what_they_are_named_for(root: Path):
-    with Services(root, with_anvil=False) as services:
+    with Services(root, with_chain=False) as services:
         with psycopg.connect(services.env["DATABASE_OWNER_URL"]) as owner:
             owner.execute("CREATE TABLE thing (id int)")
         with (
@@ -118,14 +119,14 @@ def test_everything_listens_on_loopback_only(root: Path):
 
 
 def test_a_restart_keeps_the_data_and_a_stop_leaves_no_process(root: Path):
-    with Services(root, with_anvil=False) as services:
+    with Services(root, with_chain=False) as services:
         with psycopg.connect(services.env["DATABASE_OWNER_URL"]) as owner:
             owner.execute("CREATE TABLE kept AS SELECT 42 AS answer")
         passwords = (root / "passwords.json").read_text()
     assert running_on(root) == []
     assert recorded(root) == []
     with (
-        Services(root, with_anvil=False) as services,
+        Services(root, with_chain=False) as services,
         psycopg.connect(services.env["DATABASE_OWNER_URL"]) as owner,
     ):
         assert owner.execute("SELECT answer FROM kept").fetchone() == (42,)
@@ -142,7 +143,7 @@ def test_a_restart_keeps_the_chains_blocks_receipts_and_logs(root: Path):
         deployed = chain.rpc("eth_sendTransaction", {"from": account, "data": LOGGER})
         address = chain.rpc("eth_getTransactionReceipt", deployed)["contractAddress"]
         called = chain.rpc("eth_sendTransaction", {"from": account, "to": address})
-        chain.rpc("anvil_mine", "0x5")
+        chain.mine(5)
         block = chain.rpc("eth_getBlockByNumber", "0x2", False)
     with Anvil(root) as chain:
         assert chain.rpc("eth_blockNumber") == "0x7"
@@ -156,7 +157,7 @@ def test_a_restart_keeps_the_chains_blocks_receipts_and_logs(root: Path):
 def test_a_second_stack_on_a_root_is_told_so_and_disturbs_nothing(root: Path):
     hold = (
         "import sys; from pathlib import Path; from bas_site.devstack import Services\n"
-        "with Services(Path(sys.argv[1]), with_anvil=False): print('up', flush=True); input()"
+        "with Services(Path(sys.argv[1]), with_chain=False): print('up', flush=True); input()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", hold, str(root)],
@@ -167,7 +168,7 @@ def test_a_second_stack_on_a_root_is_told_so_and_disturbs_nothing(root: Path):
     ) as first:
         assert first.stdout.readline() == "up\n"
         with pytest.raises(DevStackError, match=f"already runs .*pid {first.pid}"):
-            Services(root, with_anvil=False).start()
+            Services(root, with_chain=False).start()
         with pytest.raises(DevStackError, match="already runs"):
             remove_root(root)
         assert all(psutil.pid_exists(record["pid"]) for record in recorded(root))
@@ -195,7 +196,7 @@ def test_what_a_killed_stack_left_is_stopped_and_its_data_kept(root: Path):
         "services = Services(Path(sys.argv[1])); services.start()\n"
         "owner = psycopg.connect(services.env['DATABASE_OWNER_URL'], autocommit=True)\n"
         "owner.execute('CREATE TABLE kept AS SELECT 42 AS answer')\n"
-        "services.anvil.rpc('evm_mine')\n"
+        "services.chain.rpc('evm_mine')\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     done = subprocess.run([sys.executable, "-c", crash, str(root)], cwd=PROJECT, check=False)
@@ -208,8 +209,8 @@ def test_what_a_killed_stack_left_is_stopped_and_its_data_kept(root: Path):
         assert sum("of a killed stack" in line for line in lines) == 3
         with psycopg.connect(services.env["DATABASE_OWNER_URL"]) as owner:
             assert owner.execute("SELECT answer FROM kept").fetchone() == (42,)
-        assert services.anvil is not None
-        assert services.anvil.rpc("eth_blockNumber") == "0x1"
+        assert services.chain is not None
+        assert services.chain.rpc("eth_blockNumber") == "0x1"
 
 
 def test_a_killed_postgres_recovers_and_a_reused_pid_is_left_alone(root: Path):
@@ -240,7 +241,7 @@ def test_a_record_of_a_pid_that_was_given_to_somebody_else_kills_nobody(root: Pa
             "stop_seconds": 1,
         }
         (records / "valkey.json").write_text(json.dumps(record))
-        with Services(root, with_anvil=False):
+        with Services(root, with_chain=False):
             assert bystander.poll() is None
         bystander.communicate(b"\n")
     assert bystander.returncode == 0

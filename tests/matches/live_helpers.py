@@ -14,7 +14,7 @@ from django.db import connection
 
 from bas_site.devstack.ports import HOST, free_port
 from bas_site.devstack.processes import Process, wait_until
-from bas_site.devstack.services import PROJECT
+from bas_site.devstack.service import PROJECT
 from wallets.login import issue_token
 
 SECONDS = 20

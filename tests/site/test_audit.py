@@ -31,7 +31,7 @@ def world(chain, settings):
     settings.CHAIN_RPC_URLS = [chain.url]
     settings.CHAIN_ID = 31337
     address = to_checksum_address("0x00000000000000000000000000000000000ba501")
-    chain.rpc("anvil_setBalance", address, hex(600 * PRICE))
+    chain.set_balance(address, 600 * PRICE)
     watched = Chain.objects.create(
         pk=31337,
         name="Anvil",
@@ -221,12 +221,12 @@ def test_an_orphaned_deposit_that_was_not_taken_back_turns_it_red(world):
 
 
 def test_a_vault_that_holds_too_little_turns_it_red(world, chain):
-    chain.rpc("anvil_setBalance", world["vault"].address, hex(597 * PRICE))
+    chain.set_balance(world["vault"].address, 597 * PRICE)
     assert_red("held=597")
 
 
 def test_a_vault_that_holds_more_than_it_owes_is_no_fault(world, chain):
-    chain.rpc("anvil_setBalance", world["vault"].address, hex(10**24))
+    chain.set_balance(world["vault"].address, 10**24)
     assert run_audit()[0] == "green"
 
 

@@ -15,7 +15,9 @@ import psutil
 import psycopg
 import pytest
 
-from bas_site.devstack.services import PROJECT, Postgres, remove_root, throwaway_root
+from bas_site.devstack.postgres import Postgres
+from bas_site.devstack.service import PROJECT
+from bas_site.devstack.services import remove_root, throwaway_root
 from tests.wallets.race_client import Planned, arguments, plan
 
 CLIENTS = 16
