@@ -174,6 +174,7 @@ class MatchAdmin(ReadOnlyAdmin):
                 "fields": (
                     amount("stake", "Stake of each"),
                     cell(lambda m: f"{m.fee_bps / 100:g} % of the pot", "House fee"),
+                    plain("house_ape", "Practice against"),
                     "visibility",
                     "ruleset",
                     cell(lambda m: f"{m.lock_seconds} s", "Time to lock in"),

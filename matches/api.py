@@ -15,14 +15,16 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from engine import Choice
-from matches import battle, lobby, selectors
+from matches import battle, lobby, practice, selectors
 from matches.models import Match
 from matches.serializers import (
     CardSerializer,
+    HouseApeSerializer,
     JoinSerializer,
     LobbySerializer,
     MoveSerializer,
     NewMatchSerializer,
+    PracticeSerializer,
     QuickMatchSerializer,
     RevealSerializer,
     TableSerializer,
@@ -126,6 +128,32 @@ class QuickMatchView(APIView):
             return status.HTTP_200_OK, _table(request, match)
 
         return once(request, pair)
+
+
+class PracticeView(APIView):
+    """Matches without a stake, against an ape of the house."""
+
+    @extend_schema(tags=["matches"], responses=HouseApeSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """The apes that you may practise against, the weakest first."""
+        return Response(HouseApeSerializer(practice.house_apes(), many=True).data)
+
+    @extend_schema(
+        tags=["matches"],
+        request=PracticeSerializer,
+        responses={201: TableSerializer},
+        parameters=[IDEMPOTENCY_KEY],
+    )
+    def post(self, request: Request) -> Response:
+        """Start a match against an ape of the house, which has locked in already."""
+        form = PracticeSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+
+        def start() -> tuple[int, dict[str, Any]]:
+            match = practice.start_practice(wallet=request.user, **form.validated_data)
+            return status.HTTP_201_CREATED, _table(request, match)
+
+        return once(request, start)
 
 
 class MatchView(APIView):

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 import engine
 from engine import Choice, Ruleset, State
+from engine.apes import APES, seen_by
 from matches import chance, clock, settlement
 from matches.errors import (
     IllegalChoice,
@@ -104,14 +105,7 @@ def play(*, wallet: Wallet, match_id: UUID, movement: int, choice: Choice) -> No
     if _repeated(match, side, movement, is_repeat):
         return
     _require_legal(match, side, choice)
-    salt = secrets.token_hex(32)
-    _lock_in(
-        match,
-        side,
-        commitment=_commitment(match, side, movement, choice, salt),
-        sealed_choice=seal(choice._asdict() | {"salt": salt}),
-        revealed=True,
-    )
+    _lock_in_choice(match, side, movement, choice)
 
 
 @in_transaction
@@ -147,9 +141,7 @@ def drink(*, wallet: Wallet, match_id: UUID) -> None:
     """Drink a potion (rules.md, section 5). Raises NotFound, NotRunning, IllegalChoice."""
     match, side = _seated(wallet, match_id)
     _require_running(match)
-    state = _legal(lambda: engine.drink(state_of(match), side.value, ruleset_of(match)))
-    _record(match, {"type": "potion", "ape": side.value})
-    match.state = state.to_json()
+    _drink(match, side)
     match.save()
 
 
@@ -263,6 +255,25 @@ def _lock_in(match: Match, side: Side, **lock: Any) -> None:
         _start_reveals(match, timezone.now())
 
 
+def _lock_in_choice(match: Match, side: Side, movement: int, choice: Choice) -> None:
+    """Lock in a choice that the server keeps, under a salt of the server's."""
+    salt = secrets.token_hex(32)
+    _lock_in(
+        match,
+        side,
+        commitment=_commitment(match, side, movement, choice, salt),
+        sealed_choice=seal(choice._asdict() | {"salt": salt}),
+        revealed=True,
+    )
+
+
+def _drink(match: Match, side: Side) -> None:
+    """Drink a potion; the caller saves the match."""
+    state = _legal(lambda: engine.drink(state_of(match), side.value, ruleset_of(match)))
+    _record(match, {"type": "potion", "ape": side.value})
+    match.state = state.to_json()
+
+
 def _lock_ins(match: Match) -> dict[str, LockIn]:
     movement = state_of(match).movement
     return {lock.side: lock for lock in match.lock_ins.filter(movement=movement)}
@@ -307,6 +318,20 @@ def _next_movement(match: Match, state: State, now: datetime) -> None:
     match.stage = Match.Stage.LOCK
     match.deadline = now + match.stage_time
     match.save()
+    if match.house_ape:
+        _play_for_house(match, state)
+
+
+def _play_for_house(match: Match, state: State) -> None:
+    """Let the house's ape drink and lock in before its opponent can have locked anything in.
+
+    In the transaction that starts the movement: no movement runs without its choice.
+    """
+    seen, ruleset = seen_by(state, Side.B.value), ruleset_of(match)
+    turn = APES[match.house_ape].play(seen, ruleset, secrets.SystemRandom())
+    for _ in range(turn.potions):
+        _drink(match, Side.B)
+    _lock_in_choice(match, Side.B, state.movement, turn.choice)
 
 
 def _why(state: State) -> str:
@@ -330,10 +355,7 @@ def _close(match: Match, status: Match.Status, ended_by: str, now: datetime) -> 
     match.deadline = None
     match.stage = ""
     match.save()
-    if match.winner:
-        settlement.pay_out(match)
-    else:
-        settlement.refund(match)
+    settlement.settle(match)
 
 
 def _record(match: Match, body: dict[str, Any]) -> None:

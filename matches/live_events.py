@@ -68,7 +68,8 @@ def read(match_id: UUID, after: int, mark: Mark) -> Batch:
     count, ended = match.event_count, match.status not in Match.LIVE
     frames = []
     if after < count - 1:
-        frames = [_event_frame(event, state) for event, state in _told(match, after, mark)]
+        told = _told(match, after, mark)
+        frames = [_event_frame(event, state, match) for event, state in told]
     if ended and after < count:
         frames.append(_frame("ended", _ended(match), n=count))
     return Batch(
@@ -130,12 +131,13 @@ def _choice(shown: dict[str, Any] | None) -> Choice | None:
     return shown and Choice(shown["move"], shown["tribute"])
 
 
-def _event_frame(event: Event, state: State) -> bytes:
+def _event_frame(event: Event, state: State, match: Match) -> bytes:
     body = event.body
     told: dict[str, Any] = {"n": event.n, "at": event.created_at, "chain_hash": event.chain_hash}
     match body["type"]:
         case "start":
             told |= {name: body[name] for name in START} | {"state": _state(state)}
+            told |= {"house_ape": match.house_ape or None}
         case "locked":
             told |= {name: body[name] for name in LOCKED}
         case "movement":

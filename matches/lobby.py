@@ -3,6 +3,7 @@
 import secrets
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -54,22 +55,31 @@ def create_match(
     low, high = settings.MATCH_MIN_STAKE, settings.MATCH_MAX_STAKE
     if not low <= stake <= high:
         raise StakeOutOfRange(f"A stake is {low} to {high} credits.", minimum=low, maximum=high)
-    secret = chance.new_secret()
-    match = Match.objects.create(
-        visibility=visibility,
-        invitation=secrets.token_urlsafe(16),
-        ruleset=ruleset,
-        rulings=asdict(RULESETS[ruleset]),
+    match = new_match(
         stake=stake,
         fee_bps=settings.HOUSE_FEE_BPS,
-        lock_seconds=settings.MATCH_LOCK_SECONDS,
-        reveal_seconds=settings.MATCH_REVEAL_SECONDS,
-        secret_hash=chance.secret_hash(secret),
-        sealed_secret=seal(secret),
+        visibility=visibility,
+        ruleset=ruleset,
         rematch_of=rematch_of,
     )
     _sit_down(match, Side.A, wallet)
     return match
+
+
+def new_match(*, visibility: str, ruleset: str = DEFAULT_RULESET, **terms: Any) -> Match:
+    """A match with its terms and its secret; nobody sits at it."""
+    secret = chance.new_secret()
+    return Match.objects.create(
+        visibility=visibility,
+        invitation=secrets.token_urlsafe(16),
+        ruleset=ruleset,
+        rulings=asdict(RULESETS[ruleset]),
+        lock_seconds=settings.MATCH_LOCK_SECONDS,
+        reveal_seconds=settings.MATCH_REVEAL_SECONDS,
+        secret_hash=chance.secret_hash(secret),
+        sealed_secret=seal(secret),
+        **terms,
+    )
 
 
 @in_transaction
@@ -133,6 +143,8 @@ def rematch(*, wallet: Wallet, match_id: UUID) -> Match:
     played = battle.locked(match_id)
     if not played.seats.filter(wallet=wallet).exists():
         raise NotFound
+    if played.house_ape:
+        raise NotPlayed("Practice has no rematch; start another.")
     if played.status in Match.LIVE or played.started_at is None:
         raise NotPlayed
     offer = _standing_offer(played)
@@ -171,14 +183,21 @@ def _join(match: Match, wallet: Wallet) -> Match:
 
 def _sit_down(match: Match, side: Side, wallet: Wallet) -> None:
     """Seat a player who may play, with the stake. The match's row is locked or new."""
-    # Its matches are counted while no other request of the same wallet can add one.
+    require_may_play(wallet, settings.MATCH_MAX_LIVE, match__stake__gt=0)
+    settlement.take_seat(match=match, side=side, wallet=wallet)
+
+
+def require_may_play(wallet: Wallet, limit: int, **counted: Any) -> None:
+    """Refuse a player who is frozen or in as many live matches of the `counted` kind as may be.
+
+    The player's other requests wait here, so that none adds a match unseen. Raises WalletFrozen,
+    TooManyMatches.
+    """
     player = Wallet.objects.select_for_update(no_key=True).get(pk=wallet.pk)
     if not player.is_active:
         raise WalletFrozen
-    limit = settings.MATCH_MAX_LIVE
-    if player.seats.filter(match__status__in=Match.LIVE).count() >= limit:
-        raise TooManyMatches(f"You may be in {limit} matches at once.", maximum=limit)
-    settlement.take_seat(match=match, side=side, wallet=wallet)
+    if player.seats.filter(match__status__in=Match.LIVE, **counted).count() >= limit:
+        raise TooManyMatches(f"You may be in {limit} such matches at once.", maximum=limit)
 
 
 @in_transaction

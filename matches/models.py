@@ -65,6 +65,9 @@ class Match(models.Model):
     deadline = models.DateTimeField(null=True, help_text="of the running stage")
     winner = models.CharField(max_length=1, choices=Side, blank=True)
     ended_by = models.CharField(max_length=16, blank=True, help_text="what ended it")
+    house_ape = models.CharField(
+        max_length=16, blank=True, help_text="plays side b, in practice: no stake, no fee"
+    )
     void_reason = models.CharField(max_length=300, blank=True, help_text="shown to both players")
     rematch_of = models.ForeignKey(
         "self",
@@ -92,6 +95,10 @@ class Match(models.Model):
             ),
             models.UniqueConstraint(
                 name="match_one_rematch", fields=["rematch_of"], condition=~Q(status="cancelled")
+            ),
+            models.CheckConstraint(
+                name="match_stakeless_only_in_practice",
+                condition=Q(house_ape="", stake__gt=0) | ~Q(house_ape="") & Q(stake=0, fee_bps=0),
             ),
         ]
         indexes = [

@@ -66,6 +66,7 @@ def card(match: Match) -> dict[str, Any]:
         "fee_bps": match.fee_bps,
         "ruleset": match.ruleset,
         "players": {seat.side: seat.wallet.address for seat in match.seats.all()},
+        "house_ape": match.house_ape or None,
         "winner": match.winner or None,
         "ended_by": match.ended_by or None,
         "created_at": match.created_at,

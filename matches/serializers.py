@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from engine import MOVES, RULESETS, TRIBUTES
+from engine.apes import APES
 from matches.models import Match, Side
 
 HEX_32_BYTES = r"^[0-9a-f]{64}$"
@@ -22,6 +23,20 @@ class QuickMatchSerializer(serializers.Serializer):
     """What to play for."""
 
     stake = serializers.IntegerField(min_value=1, help_text="credits of each player")
+
+
+class HouseApeSerializer(serializers.Serializer):
+    """An ape of the house, to practise against."""
+
+    name = serializers.CharField()
+    description = serializers.CharField(help_text="how it plays, in a sentence")
+    address = serializers.CharField(help_text="whom its matches show as player b")
+
+
+class PracticeSerializer(serializers.Serializer):
+    """Whom to practise against."""
+
+    ape = serializers.ChoiceField(choices=list(APES))
 
 
 class LobbySerializer(serializers.Serializer):
@@ -94,6 +109,9 @@ class CardSerializer(serializers.Serializer):
     ruleset = serializers.CharField()
     players = serializers.DictField(
         child=serializers.CharField(), help_text="addresses, by side: a and b"
+    )
+    house_ape = serializers.CharField(
+        allow_null=True, help_text="who plays b for the house, in practice"
     )
     winner = serializers.ChoiceField(choices=Side.choices, allow_null=True)
     ended_by = serializers.CharField(

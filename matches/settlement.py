@@ -17,14 +17,25 @@ def escrow(match: Match) -> Account:
 def take_seat(*, match: Match, side: Side, wallet: Wallet) -> Seat:
     """Seat a player and move the stake to the match. Raises InsufficientCredits."""
     seat = Seat.objects.create(match=match, side=side, wallet=wallet, staked=match.stake)
-    ledger.move(
-        kind=Transfer.Kind.STAKE,
-        key=f"stake:{match.pk}:{side}",
-        source=ledger.player_account(wallet),
-        target=escrow(match),
-        amount=match.stake,
-    )
+    if match.stake:
+        ledger.move(
+            kind=Transfer.Kind.STAKE,
+            key=f"stake:{match.pk}:{side}",
+            source=ledger.player_account(wallet),
+            target=escrow(match),
+            amount=match.stake,
+        )
     return seat
+
+
+def settle(match: Match) -> None:
+    """Empty the escrow of a match that was played, as it ended; practice has none."""
+    if not match.stake:
+        return
+    if match.winner:
+        pay_out(match)
+    else:
+        refund(match)
 
 
 def refund(match: Match) -> None:

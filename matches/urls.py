@@ -5,6 +5,7 @@ from matches import api, events_api
 urlpatterns = [
     path("matches", api.MatchesView.as_view()),
     path("matches/quick", api.QuickMatchView.as_view()),
+    path("matches/practice", api.PracticeView.as_view()),
     path("matches/<uuid:match_id>", api.MatchView.as_view()),
     path("matches/<uuid:match_id>/events", events_api.EventsView.as_view()),
     path("matches/<uuid:match_id>/join", api.JoinView.as_view()),

@@ -12,7 +12,7 @@ from eth_utils.address import to_checksum_address
 
 from bas_site.tasks import run_audit as run_audit_task
 from contracts.models import NATIVE, Chain, Deposit, Token, Vault
-from matches import battle, lobby
+from matches import battle, lobby, practice
 from tests.wallets.ledger_helpers import new_wallet, refused
 from wallets import ledger
 from wallets.models import Account, AuditRun, Posting, Transfer
@@ -24,7 +24,7 @@ PRICE = 10**15
 
 @pytest.fixture
 def world(chain, settings):
-    """Two players whose credits come from deposits, and matches: open, running, won and cancelled.
+    """Two players whose credits come from deposits, and matches in each status, practice too.
 
     The vault is an account of the chain that holds what was deposited: the audit asks for no more.
     """
@@ -55,6 +55,9 @@ def world(chain, settings):
     won = lobby.create_match(wallet=ann, stake=30, visibility="open")
     lobby.join_match(wallet=bob, match_id=won.pk)
     battle.resign(wallet=bob, match_id=won.pk)
+    practice.start_practice(wallet=ann, ape="drifter")
+    practised = practice.start_practice(wallet=bob, ape="drifter")
+    battle.resign(wallet=bob, match_id=practised.pk)
     cancelled = lobby.create_match(wallet=bob, stake=40, visibility="open")
     lobby.cancel_match(wallet=bob, match_id=cancelled.pk)
     return {"ann": ann, "bob": bob, "running": running, "won": won, "vault": vault, "token": token}
