@@ -242,6 +242,7 @@ MATCH_OPEN_SECONDS = env.int("MATCH_OPEN_SECONDS", default=24 * 3600)
 MATCH_MAX_LIVE = env.int("MATCH_MAX_LIVE", default=20)
 MATCH_MAX_PRACTICE = env.int("MATCH_MAX_PRACTICE", default=3)
 MATCH_SWEEP_SECONDS = env.float("MATCH_SWEEP_SECONDS", default=1)
+MATCH_RATING_SECONDS = env.float("MATCH_RATING_SECONDS", default=2)
 MATCH_MIN_STAKE = env.int("MATCH_MIN_STAKE", default=1)
 MATCH_MAX_STAKE = env.int("MATCH_MAX_STAKE", default=1_000_000)
 LIVE_STREAMS_PER_WALLET = env.int("LIVE_STREAMS_PER_WALLET", default=20)
@@ -297,6 +298,11 @@ CELERY_BEAT_SCHEDULE = {
     "sweep matches": {
         "task": "matches.tasks.sweep_matches",
         "schedule": MATCH_SWEEP_SECONDS,
+        "options": _HINT,
+    },
+    "rate matches": {
+        "task": "matches.tasks.rate_matches",
+        "schedule": MATCH_RATING_SECONDS,
         "options": _HINT,
     },
     "roll system accounts up": {

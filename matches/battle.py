@@ -17,7 +17,7 @@ from django.utils import timezone
 import engine
 from engine import Choice, Ruleset, State
 from engine.apes import APES, seen_by
-from matches import chance, clock, settlement
+from matches import chance, clock, leaderboard, settlement
 from matches.errors import (
     IllegalChoice,
     NotRunning,
@@ -356,6 +356,7 @@ def _close(match: Match, status: Match.Status, ended_by: str, now: datetime) -> 
     match.stage = ""
     match.save()
     settlement.settle(match)
+    leaderboard.enter(match)
 
 
 def _record(match: Match, body: dict[str, Any]) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -16,7 +15,7 @@ from matches import battle, chance, settlement
 from matches.errors import NotOpen, NotPlayed, OwnMatch, StakeOutOfRange, TooManyMatches
 from matches.models import Match, Side
 from matches.sealing import seal
-from wallets.db import in_transaction
+from wallets.db import in_transaction, lock_until_commit
 from wallets.errors import NotFound, WalletFrozen
 from wallets.models import Wallet
 
@@ -111,9 +110,7 @@ def quick_match(*, wallet: Wallet, stake: int) -> Match:
     match = _waiting_match(wallet, stake)
     if match is None:
         # Players who come at once must not all make one: each looks again when it is alone.
-        with connection.cursor() as cursor:
-            key = f"quick:{stake}"
-            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [key])
+        lock_until_commit(f"quick:{stake}")
         match = _waiting_match(wallet, stake)
     if match is None:
         return create_match(wallet=wallet, stake=stake, visibility=Match.Visibility.OPEN)

@@ -140,7 +140,10 @@ class Seat(models.Model):
 
     match = models.ForeignKey(Match, on_delete=models.PROTECT, related_name="seats")
     side = models.CharField(max_length=1, choices=Side)
-    wallet = models.ForeignKey(Wallet, on_delete=models.PROTECT, related_name="seats")
+    # `seat_newest` is its index.
+    wallet = models.ForeignKey(
+        Wallet, on_delete=models.PROTECT, related_name="seats", db_index=False
+    )
     staked = WholeNumberField(help_text="credits of this player in the match's escrow now")
 
     class Meta:
@@ -150,6 +153,7 @@ class Seat(models.Model):
         ]
         indexes = [
             models.Index(fields=["wallet"], condition=Q(staked__gt=0), name="seat_in_play"),
+            models.Index(fields=["wallet", "-id"], name="seat_newest"),
         ]
 
     def __str__(self) -> str:
@@ -196,6 +200,55 @@ class Event(models.Model):
 
     def __str__(self) -> str:
         return f"{self.n} of {self.match_id}"
+
+
+class RatedMatch(models.Model):
+    """A match that counts for the ratings; it has its number once it has been rated."""
+
+    match = models.OneToOneField(
+        Match, on_delete=models.PROTECT, primary_key=True, related_name="rated"
+    )
+    n = models.BigIntegerField("number in the order of rating", null=True, unique=True)
+
+    class Meta:
+        verbose_name_plural = "rated matches"
+        indexes = [models.Index(fields=["match"], condition=Q(n=None), name="rated_match_waiting")]
+
+    def __str__(self) -> str:
+        return f"{self.n or 'to be rated'}: {self.match_id}"
+
+
+class Rating(models.Model):
+    """How well a player plays, by the matches rated so far (Glicko-2)."""
+
+    # A larger deviation says that the rating may still be far off.
+    PROVISIONAL_DEVIATION = 110
+
+    wallet = models.OneToOneField(
+        Wallet, on_delete=models.PROTECT, primary_key=True, related_name="rating"
+    )
+    rating = models.FloatField(default=1500)
+    deviation = models.FloatField(default=350, help_text="in points of the rating")
+    volatility = models.FloatField(default=0.06)
+    won = models.PositiveIntegerField(default=0)
+    lost = models.PositiveIntegerField(default=0)
+    drawn = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        indexes = [models.Index(fields=["-rating", "-wallet"], name="rating_best_first")]
+
+    def __str__(self) -> str:
+        return f"{self.rating:.0f} ± {self.deviation:.0f}"
+
+    @property
+    def played(self) -> int:
+        """The matches that the rating rests on."""
+        return self.won + self.lost + self.drawn
+
+    @property
+    def provisional(self) -> bool:
+        """Whether too little is known of the player yet."""
+        return self.deviation > self.PROVISIONAL_DEVIATION
 
 
 class Heartbeat(models.Model):

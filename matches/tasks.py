@@ -1,4 +1,7 @@
-"""The sweep: deadlines that nobody was there to notice, and matches that nobody has joined."""
+"""The sweep: deadlines that nobody was there to notice, and matches that nobody has joined.
+
+And the ratings, which follow the matches that have ended.
+"""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -7,7 +10,7 @@ import structlog
 from celery import shared_task
 from django.utils import timezone
 
-from matches import battle, clock, lobby
+from matches import battle, clock, leaderboard, lobby
 from matches.models import Match
 
 log = structlog.get_logger(__name__)
@@ -30,9 +33,15 @@ def sweep_matches() -> int:
     return sum(caught_up) + sum(closed)
 
 
+@shared_task
+def rate_matches() -> int:
+    """Rate the matches that have ended and count; how many there were."""
+    return sum([_try(leaderboard.rate, match_id) for match_id in leaderboard.waiting()])
+
+
 def _try(action: Callable[..., bool], match_id: UUID) -> bool:
     try:
         return action(match_id=match_id)
     except Exception:
-        log.exception("sweep failed", match=str(match_id))
+        log.exception("match failed", match=str(match_id))
         return False

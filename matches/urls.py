@@ -1,6 +1,9 @@
-from django.urls import path
+from django.urls import path, register_converter
 
-from matches import api, events_api
+from matches import api, events_api, players_api
+from wallets.converters import AddressConverter
+
+register_converter(AddressConverter, "address")
 
 urlpatterns = [
     path("matches", api.MatchesView.as_view()),
@@ -16,4 +19,8 @@ urlpatterns = [
     path("matches/<uuid:match_id>/reveals", api.RevealsView.as_view()),
     path("matches/<uuid:match_id>/potions", api.PotionsView.as_view()),
     path("matches/<uuid:match_id>/transcript", api.TranscriptView.as_view()),
+    path("leaderboard", players_api.LeaderboardView.as_view()),
+    path("players/<address:address>", players_api.PlayerView.as_view()),
+    path("players/<address:address>/matches", players_api.PlayerMatchesView.as_view()),
+    path("players/<address:address>/against/<address:other>", players_api.HeadToHeadView.as_view()),
 ]

@@ -51,6 +51,12 @@ def refusals_explained() -> Iterator[None]:
         raise kind from error
 
 
+def lock_until_commit(name: str) -> None:
+    """Wait until no other transaction holds the lock of this name, and hold it to the end."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
+
+
 def in_transaction(function: Callable[P, R]) -> Callable[P, R]:
     """Run the function in one transaction: a new one, or the one that is already open.
 

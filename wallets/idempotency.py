@@ -10,12 +10,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from django.db import connection
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from wallets.db import in_transaction
+from wallets.db import in_transaction, lock_until_commit
 from wallets.errors import IdempotencyConflict, Problem
 from wallets.models import IdempotencyKey
 
@@ -52,10 +51,7 @@ def _run(
     ).digest()
     # Held to the end of the transaction: a repeat that comes while the first one still runs waits
     # here (no longer than `lock_timeout`), and then finds its answer.
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{request.user.pk}:{key}"]
-        )
+    lock_until_commit(f"{request.user.pk}:{key}")
     stored = IdempotencyKey.objects.filter(wallet_id=request.user.pk, key=key).first()
     if stored is not None:
         if bytes(stored.request_hash) != request_hash:
