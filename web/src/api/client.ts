@@ -76,6 +76,23 @@ export async function getPage<T>(link: string): Promise<T> {
   return send("GET", url.pathname.replace("/api/v1/", "") + url.search, undefined, {});
 }
 
+/** How far the server's clock is ahead of this one. */
+let serverAheadMs = 0;
+/** A Date header tells whole seconds; below this, the two clocks can't be told apart. */
+const CLOCK_TOLERANCE_MS = 1_000;
+
+/** The server's time in milliseconds, by the latest answer's Date: deadlines are by its clock. */
+export function serverNow(): number {
+  return Date.now() + serverAheadMs;
+}
+
+function setClock(response: Response): void {
+  const told = Date.parse(response.headers.get("Date") ?? "");
+  if (Number.isNaN(told)) return;
+  const ahead = told + CLOCK_TOLERANCE_MS / 2 - Date.now();
+  serverAheadMs = Math.abs(ahead) < CLOCK_TOLERANCE_MS ? 0 : ahead;
+}
+
 async function send<T>(method: string, path: string, body: unknown, options: Options): Promise<T> {
   const filled = path.replace(/\{(\w+)\}/g, (_, name) =>
     encodeURIComponent(String(options.params?.[name])),
@@ -99,6 +116,7 @@ async function send<T>(method: string, path: string, body: unknown, options: Opt
     if (options.signal?.aborted) throw error;
     throw new ApiError(0, "offline", text.errors.offline);
   }
+  setClock(response);
   if (response.ok) return (response.status === 204 ? undefined : await response.json()) as T;
   throw await problem(response);
 }
