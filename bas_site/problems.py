@@ -12,7 +12,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from wallets.errors import Problem
+from wallets.errors import Problem, Unavailable
 
 CONTENT_TYPE = "application/problem+json"
 log = structlog.get_logger(__name__)
@@ -53,12 +53,8 @@ def problem(status: int, code: str, title: str, detail: str = "", **extra: Any) 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """Turn an exception of an API view into a problem response; None lets Django answer 500."""
     headers: dict[str, str] = {}
-    if isinstance(error, Problem) and error.status >= 500:
-        # Our mistake: its details are for the log.
-        log.error("problem", code=error.code, detail=error.detail, exc_info=error)
-        body = problem(error.status, error.code, error.title)
-    elif isinstance(error, Problem):
-        body = problem(error.status, error.code, error.title, error.detail, **error.extra)
+    if isinstance(error, Problem):
+        headers, body = _problem_of_ours(error)
     elif isinstance(error, RequestDataTooBig):
         limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         body = problem(413, *TOO_LARGE, f"A body has at most {limit} bytes.")
@@ -87,6 +83,17 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         headers.setdefault("WWW-Authenticate", "Bearer")
     set_rollback()
     return Response(body, status=body["status"], headers=headers, content_type=CONTENT_TYPE)
+
+
+def _problem_of_ours(error: Problem) -> tuple[dict[str, str], dict[str, Any]]:
+    if isinstance(error, Unavailable):
+        log.warning("unavailable", code=error.code, detail=error.detail, exc_info=error)
+        return {"Retry-After": "1"}, problem(error.status, error.code, error.title, error.detail)
+    if error.status >= 500:
+        # Our mistake: its details are for the log.
+        log.error("problem", code=error.code, detail=error.detail, exc_info=error)
+        return {}, problem(error.status, error.code, error.title)
+    return {}, problem(error.status, error.code, error.title, error.detail, **error.extra)
 
 
 def _framework_problem(error: exceptions.APIException) -> dict[str, Any]:

@@ -139,6 +139,12 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 LOGIN_NONCE_SECONDS = env.int("LOGIN_NONCE_SECONDS", default=300)
 LOGIN_CLOCK_SKEW_SECONDS = env.int("LOGIN_CLOCK_SKEW_SECONDS", default=30)
+# What asks the chain whether a contract wallet stands by a signature: `wallets` knows no chain.
+CONTRACT_WALLET_CHECK = "contracts.contract_wallets.stands_by"
+# Enough for a wallet that checks a passkey's signature in Solidity, and for deploying one.
+CONTRACT_WALLET_GAS = env.int("CONTRACT_WALLET_GAS", default=5_000_000)
+# A login waits for it: twice for each node, at most.
+CONTRACT_WALLET_SECONDS = env.float("CONTRACT_WALLET_SECONDS", default=3)
 BEARER_TOKEN_SECONDS = env.int("BEARER_TOKEN_SECONDS", default=30 * 24 * 3600)
 
 # --- The browser ------------------------------------------------------------------------------

@@ -121,10 +121,11 @@ def reason(error: BaseException) -> str:
 class _Provider(HTTPProvider):
     """HTTP without retries (the next poll is one), and with errors that hold no URL."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, timeout_seconds: float | None) -> None:
+        self.timeout_seconds = timeout_seconds or settings.CHAIN_RPC_TIMEOUT_SECONDS
         super().__init__(
             url,
-            request_kwargs={"timeout": settings.CHAIN_RPC_TIMEOUT_SECONDS},
+            request_kwargs={"timeout": self.timeout_seconds},
             exception_retry_configuration=None,
         )
 
@@ -140,8 +141,7 @@ class _Provider(HTTPProvider):
             raise _http_trouble(method, error.response) from None
         except requests.Timeout:
             raise NodeSilent(
-                f"The node did not answer {method} within "
-                f"{settings.CHAIN_RPC_TIMEOUT_SECONDS:g} seconds."
+                f"The node did not answer {method} within {self.timeout_seconds:g} seconds."
             ) from None
         except requests.JSONDecodeError:
             raise NotJson(f"The node answered {method} with what is no JSON.") from None
@@ -190,15 +190,18 @@ def no_node(chain_id: int) -> NodeFailed:
     return NodeUnreachable(f"CHAIN_RPC_URLS{of_another} names no node.")
 
 
-def connect(*, url: str | None = None, chain_id: int | None = None) -> Web3:
+def connect(
+    *, url: str | None = None, chain_id: int | None = None, timeout_seconds: float | None = None
+) -> Web3:
     """A connection to a node that serves the chain CHAIN_ID, or `chain_id`.
 
-    Without a `url`, the first one of the chain's nodes that will do. Raises Trouble.
+    Without a `url`, the first one of the chain's nodes that will do. Each call may take
+    `timeout_seconds`, by default CHAIN_RPC_TIMEOUT_SECONDS. Raises Trouble.
     """
     wanted = settings.CHAIN_ID if chain_id is None else chain_id
     trouble: Trouble = no_node(wanted)
     for candidate in [url] if url else rpc_urls(wanted):
-        node = Web3(_Provider(candidate))
+        node = Web3(_Provider(candidate, timeout_seconds))
         try:
             if (served := quantity(rpc(node, "eth_chainId"))) == wanted:
                 return node

@@ -50,6 +50,18 @@ class LoginFailed(Problem):
     status, code, title = 401, "login_failed", "The login was refused"
 
 
+class Unavailable(Problem):
+    """What this needs does not answer: nothing has happened, and it may be tried again."""
+
+    status, code, title = 503, "unavailable", "That can't be done at the moment"
+
+
+class ChainUnavailable(Unavailable):
+    """No node of the chain answers."""
+
+    code, title = "chain_unavailable", "The chain can't be asked at the moment"
+
+
 class InsufficientCredits(Conflict):
     """An account would go below zero."""
 

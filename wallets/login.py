@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
+from django.utils.module_loading import import_string
 
 from wallets import siwe
 from wallets.accounts import wallet_for
@@ -43,8 +44,8 @@ def issue_nonce(*, browser_secret: str) -> tuple[str, datetime]:
 def verify_login(*, text: str, signature: str, browser_secret: str) -> Wallet:
     """Check a signed message, use its nonce up, and return its wallet.
 
-    Raises LoginFailed, with the failed check as `reason_code`, and Forbidden for a wallet that an
-    operator has shut out.
+    Raises LoginFailed, with the failed check as `reason_code`, Forbidden for a wallet that an
+    operator has shut out, and ChainUnavailable if no node tells whether the wallet is a contract.
     """
     now = timezone.now()
     try:
@@ -63,7 +64,7 @@ def verify_login(*, text: str, signature: str, browser_secret: str) -> Wallet:
             skew=timedelta(seconds=settings.LOGIN_CLOCK_SKEW_SECONDS),
             max_age=timedelta(seconds=settings.LOGIN_NONCE_SECONDS),
         )
-        siwe.verify_signature(text, signature, message.address)
+        _verify_signature(text, signature, message.address)
         # Last, so that only who holds a key can make a row.
         if not _spend(message.nonce, browser_secret, expires_at):
             raise siwe.SiweError("wrong_nonce")
@@ -73,6 +74,25 @@ def verify_login(*, text: str, signature: str, browser_secret: str) -> Wallet:
     if not wallet.is_active:
         raise Forbidden("This wallet may not log in.")
     return wallet
+
+
+def _verify_signature(text: str, signature: str, address: str) -> None:
+    """Require the signature of the address's key or, if that is not it, a contract's word for it.
+
+    The network is asked here, so no transaction may be open. Raises SiweError, ChainUnavailable.
+    """
+    try:
+        siwe.verify_signature(text, signature, address)
+    except siwe.SiweError as not_the_key:
+        raw = siwe.contract_signature(signature)
+        if raw is None:
+            raise
+        ask = import_string(settings.CONTRACT_WALLET_CHECK)
+        stands_by = ask(address=address, digest=siwe.digest(text), signature=raw)
+        if stands_by is None:
+            raise
+        if not stands_by:
+            raise siwe.SiweError("contract_refused") from not_the_key
 
 
 def _proof(claim: str, browser_secret: str) -> str:

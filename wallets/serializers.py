@@ -3,7 +3,7 @@
 from rest_framework import serializers
 
 from wallets.models import Posting, Transfer, Wallet
-from wallets.siwe import MAX_LENGTH
+from wallets.siwe import MAX_LENGTH, MAX_SIGNATURE_LENGTH
 
 
 class NonceSerializer(serializers.Serializer):
@@ -22,7 +22,10 @@ class LoginSerializer(serializers.Serializer):
     message = serializers.CharField(
         max_length=MAX_LENGTH, trim_whitespace=False, help_text="the EIP-4361 text that was signed"
     )
-    signature = serializers.CharField(max_length=132, help_text="0x and 65 or 64 bytes in hex")
+    signature = serializers.CharField(
+        max_length=MAX_SIGNATURE_LENGTH,
+        help_text="0x and, in hex, 65 or 64 bytes; for a contract wallet, what it takes",
+    )
     token_name = serializers.CharField(
         required=False,
         max_length=80,

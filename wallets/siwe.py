@@ -11,8 +11,8 @@ signed: `parse` it, `check` what it says, `verify_signature` on it. The grammar 
 It is wider in one: an address all in lower case is taken, because wallets send it.
 
 `recover` and `verify_signature` are for externally owned accounts, whose key is the proof. A
-contract wallet's signature (EIP-1271) is the chain's to judge: it takes the place of
-`verify_signature`, after the same `parse` and `check`.
+contract wallet's signature (EIP-1271) is the chain's to judge: whoever asks it does so after the
+same `parse` and `check`, about `digest` and `contract_signature`.
 """
 
 import hmac
@@ -34,6 +34,9 @@ from wallets.siwe_grammar import HEX, SUB_DELIMS, UNRESERVED, read_date_time, re
 
 MAX_LENGTH: Final = 4096
 """Characters in a message. Real ones have 300 to 1,000; the cap bounds all work before any."""
+
+MAX_SIGNATURE_LENGTH: Final = 2 + 2 * 8192
+"""Characters in a signature. A key's has 132; a contract's, wrapped, may have thousands."""
 
 REASONS: Final = {
     "not_text": "The message is not text.",
@@ -71,6 +74,7 @@ REASONS: Final = {
     "signature_high_s": "The signature's s is in the upper half of the curve's order (EIP-2).",
     "signature_unrecoverable": "No key could have made this signature.",
     "wrong_signer": "The signature was made by another key than the address's.",
+    "contract_refused": "The contract at the address does not stand by the signature (EIP-1271).",
 }
 """Each stable error code, with what it tells a person. Nothing of the input is echoed: a reason
 may go to a log or a page as it is."""
@@ -307,6 +311,19 @@ def _signature_bytes(signature: str | bytes) -> bytes:
     return signature
 
 
+def digest(text: str) -> bytes:
+    """The 32 bytes that are signed for a text, by EIP-191 (`personal_sign`, version 0x45)."""
+    return bytes(defunct_hash_message(text=text))
+
+
+def contract_signature(signature: str) -> bytes | None:
+    """The bytes of a signature for a contract, which may have any form; None if it has none."""
+    well_formed = len(signature) <= MAX_SIGNATURE_LENGTH and len(signature) % 2 == 0
+    if not (well_formed and _SIGNATURE.fullmatch(signature)):
+        return None
+    return bytes.fromhex(signature[2:])
+
+
 def recover(text: str, signature: str | bytes) -> str:
     """The EIP-55 address whose key signed the text by EIP-191 (`personal_sign`, version 0x45).
 
@@ -327,9 +344,7 @@ def recover(text: str, signature: str | bytes) -> str:
     _require(0 < r < SECPK1_N and 0 < s < SECPK1_N, "signature_range")
     _require(s <= SECPK1_N // 2, "signature_high_s")
     try:
-        key = Signature(vrs=(parity, r, s)).recover_public_key_from_msg_hash(
-            defunct_hash_message(text=text)
-        )
+        key = Signature(vrs=(parity, r, s)).recover_public_key_from_msg_hash(digest(text))
     except (BadSignature, ValidationError) as error:
         raise SiweError("signature_unrecoverable") from error
     return str(key.to_checksum_address())

@@ -9,8 +9,8 @@ import solc from "solc";
 const SOURCES = dirname(fileURLToPath(import.meta.url));
 const ROOT = join(SOURCES, "..", "..");
 const ARTIFACTS = join(SOURCES, "..", "artifacts");
-// What the product deploys; everything else is a helper of the tests.
-const DEPLOYED = new Set(["BasVault", "TestToken"]);
+// What the product runs on a chain; everything else is a helper of the tests.
+const DEPLOYED = new Set(["BasVault", "SignatureCheck", "TestToken"]);
 // cancun has transient storage and runs on Anvil, Hardhat and the public testnets alike.
 const EVM_VERSION = "cancun";
 const OPTIMIZER = { enabled: true, runs: 10_000 };

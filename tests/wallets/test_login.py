@@ -31,6 +31,12 @@ from wallets.tasks import forget_expired
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture
+def node(chain, settings):
+    """A chain that tells that no contract is at an address."""
+    settings.CHAIN_RPC_URLS = [chain.url]
+
+
 def refused(answer, reason):
     assert problem(answer, 401, "login_failed")["reason_code"] == reason
     assert answer["WWW-Authenticate"] == "Bearer"
@@ -119,7 +125,7 @@ def test_two_tabs_of_a_browser_can_log_in_at_the_same_time():
     assert client.post(LOGIN, second).status_code == 200
 
 
-def test_a_refused_login_leaves_nothing_behind():
+def test_a_refused_login_leaves_nothing_behind(node):
     client = browser()
     login = form(client) | {"signature": "0x" + "11" * 65}
     answer = client.post(LOGIN, login)
@@ -141,7 +147,7 @@ def test_a_refused_login_leaves_nothing_behind():
         ({"address": "0x" + "0" * 40}, "wrong_signer"),
     ],
 )
-def test_a_message_for_another_place_or_time_is_refused(changes, reason):
+def test_a_message_for_another_place_or_time_is_refused(node, changes, reason):
     client = browser()
     refused(client.post(LOGIN, form(client, **changes)), reason)
 
@@ -196,6 +202,7 @@ def test_a_wallets_clock_may_be_ahead_by_the_skew(ahead, reason):
         {"message": ["x"], "signature": {}},
         {"message": "x", "signature": "\0"},
         {"message": "x", "signature": "0x", "token_name": "a\0b"},
+        {"message": "x", "signature": "0x" + "00" * 8193},
         {"message": "x", "signature": "0x", "token_name": ""},
         {"message": "x", "signature": "0x", "token_name": "n" * 81},
         {"message": "x", "signature": "0x", "token_name": None},
@@ -209,7 +216,7 @@ def test_a_malformed_form_is_refused_field_by_field(body):
 
 
 @pytest.mark.parametrize("signature", ["0x", "0x" + "00" * 65, "not hex", "0x" + "ff" * 65])
-def test_a_malformed_signature_is_refused(signature):
+def test_a_malformed_signature_is_refused(node, signature):
     client = browser()
     answer = client.post(LOGIN, form(client) | {"signature": signature})
     problem(answer, 401, "login_failed")
