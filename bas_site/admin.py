@@ -18,7 +18,6 @@ from unfold.dataclasses import SearchResult
 from contracts.admin import CHAIN_COLOURS, chain_status
 from contracts.models import Block, Chain, Deposit, Token, Vault
 from matches.models import Match, Seat
-from wallets import ledger
 from wallets.admin_base import grouped, list_of, page_of
 from wallets.models import (
     Account,
@@ -31,6 +30,7 @@ from wallets.models import (
     Transfer,
     Wallet,
 )
+from wallets.selectors import system_credits
 
 admin.site.index_title = "At a glance"
 OPERATORS = {"is_staff__exact": 1}
@@ -136,18 +136,12 @@ def search(request: HttpRequest, term: str) -> list[SearchResult]:
 
 
 # --- The first page ---------------------------------------------------------------------------
-def _credits(kind: Account.Kind) -> int:
-    """What a system account holds; nothing before its first transfer."""
-    account = Account.objects.filter(asset=ledger.CREDITS, key=kind.value).first()
-    return ledger.balance(account) if account else 0
-
-
 def _owed() -> tuple[str, str]:
-    return grouped(-_credits(Account.Kind.VAULT)), "bought and not yet withdrawn"
+    return grouped(-system_credits(Account.Kind.VAULT)), "bought and not yet withdrawn"
 
 
 def _fees() -> tuple[str, str]:
-    return grouped(_credits(Account.Kind.FEES)), "credits of the house"
+    return grouped(system_credits(Account.Kind.FEES)), "credits of the house"
 
 
 def _in_play() -> tuple[str, str]:

@@ -1,37 +1,27 @@
-"""`/metrics` for Prometheus, read from the database: every web server says the same."""
+"""`/metrics` for Prometheus.
 
-from collections.abc import Iterator
+All but the count of errors is read from the database: every web server says the same of it.
+"""
+
+import os
 
 from django.http import HttpRequest, HttpResponse
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.registry import Collector
+from prometheus_client.multiprocess import MultiProcessCollector
 
-from contracts.metrics import ChainCollector
-from wallets.models import AuditRun
-
-
-class AuditCollector(Collector):
-    """The last audit."""
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Its result and its time; nothing before the first one."""
-        run = AuditRun.objects.order_by("started_at").last()
-        if run is None:
-            return
-        yield GaugeMetricFamily(
-            "bas_audit_broken_checks", "Checks that failed in the last audit", run.broken
-        )
-        yield GaugeMetricFamily(
-            "bas_audit_finished_timestamp_seconds",
-            "When the last audit ended",
-            run.finished_at.timestamp(),
-        )
-
+from bas_site.problems import ANSWERED
+from contracts.metrics import ChainCollector, WithdrawalCollector
+from matches.metrics import MatchCollector
+from wallets.metrics import LedgerCollector
 
 REGISTRY = CollectorRegistry()
-REGISTRY.register(AuditCollector())
-REGISTRY.register(ChainCollector())
+for _collector in (LedgerCollector(), ChainCollector(), WithdrawalCollector(), MatchCollector()):
+    REGISTRY.register(_collector)
+# The processes of one server count in files that they share, if it is told where.
+if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+    MultiProcessCollector(REGISTRY)
+else:
+    REGISTRY.register(ANSWERED)
 
 
 def metrics(_request: HttpRequest) -> HttpResponse:

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, JsonResponse
+from prometheus_client import Counter
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
@@ -16,6 +17,7 @@ from wallets.errors import Problem, Unavailable
 
 CONTENT_TYPE = "application/problem+json"
 log = structlog.get_logger(__name__)
+ANSWERED = Counter("bas_problems", "Errors answered", ["status", "code"], registry=None)
 
 # What DRF and Django raise by themselves: exception class -> (code, title).
 FRAMEWORK_CODES: Mapping[type[Exception], tuple[str, str]] = {
@@ -39,7 +41,8 @@ OTHER_CODES = (CSRF_FAILED, TOO_LARGE, TRY_AGAIN, SERVER_ERROR)
 
 
 def problem(status: int, code: str, title: str, detail: str = "", **extra: Any) -> dict[str, Any]:
-    """The body of a problem response (RFC 9457, section 3.1)."""
+    """The body of a problem response (RFC 9457, section 3.1), which is counted."""
+    ANSWERED.labels(status, code).inc()
     return {
         "type": f"/api/docs#problem-{code}",
         "title": title,

@@ -301,6 +301,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 10.0,
         "options": _HINT,
     },
+    "note what the vaults hold": {
+        "task": "contracts.tasks.note_holdings",
+        "schedule": 60.0,
+        "options": _HINT,
+    },
     "sweep matches": {
         "task": "matches.tasks.sweep_matches",
         "schedule": MATCH_SWEEP_SECONDS,

@@ -4,10 +4,10 @@ It looks at all deposits each time: a reorganisation may reach back behind any s
 """
 
 from django.db import connection
-from web3 import Web3
 
-from contracts.models import NATIVE, Chain, Token, Withdrawal
-from contracts.node import NODE_ERRORS, WrongChain, connect, read_uint, reason
+from contracts.holdings import held_by
+from contracts.models import Chain, Withdrawal
+from contracts.node import NODE_ERRORS, WrongChain, connect, reason
 from contracts.vouchers import view_uint
 from contracts.withdrawal_audit import CHECKS as WITHDRAWAL_CHECKS
 from wallets.audit import Check, Since, sql_check
@@ -28,7 +28,11 @@ def _vaults_cover_what_is_owed(_since: Since) -> list[str]:
     if not Chain.objects.exists():
         return [f"owed={owed} and there is no vault"] if owed else []
     try:
-        held = sum(_held(chain) for chain in Chain.objects.order_by("pk"))
+        held = sum(
+            amount // token.credit_price
+            for chain in Chain.objects.order_by("pk")
+            for token, amount in held_by(chain).items()
+        )
         if held < owed:
             owed -= _left_already()
     except (WrongChain, *NODE_ERRORS) as error:
@@ -52,21 +56,6 @@ def _is_used(withdrawal: Withdrawal) -> bool:
     node = connect(chain_id=vault.chain_id)
     view = "isUsed(uint256)"
     return bool(view_uint(node, vault.address, view, withdrawal.voucher, block="latest"))
-
-
-def _held(chain: Chain) -> int:
-    """What the vaults of a chain hold, in credits. Raises NODE_ERRORS."""
-    node = connect(chain_id=chain.pk)
-    tokens = Token.objects.filter(vault__chain=chain).select_related("vault")
-    return sum(_holdings(node, token) // token.credit_price for token in tokens)
-
-
-def _holdings(node: Web3, token: Token) -> int:
-    """What a vault holds of a coin, in its smallest unit."""
-    if token.address == NATIVE:
-        return node.eth.get_balance(token.vault.address)
-    # Nothing where there is no such contract: on a chain that started over.
-    return read_uint(node, token.address, "balanceOf(address)", token.vault.address)
 
 
 CHECKS = (

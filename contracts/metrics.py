@@ -7,7 +7,7 @@ from django.utils import timezone
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from contracts.models import Chain, Deposit, Node
+from contracts.models import Chain, Deposit, Node, Token, Withdrawal
 
 GAUGES = {
     "lag_blocks": "Blocks of the chain that are not read yet",
@@ -39,15 +39,57 @@ class ChainCollector(Collector):
             reorgs.add_metric([str(chain.pk)], chain.reorgs)
         yield from gauges.values()
         yield reorgs
+        nodes = Node.objects.order_by("chain_id", "place")
         failures = CounterMetricFamily(
             "bas_chain_node_failures",
             "Failures of a node, known by its place among the chain's RPC URLs",
             labels=["chain", "node", "cause"],
         )
-        for node in Node.objects.order_by("chain_id", "place"):
+        for node in nodes:
             for cause, times in sorted(node.failures.items()):
                 failures.add_metric([str(node.chain_id), str(node.place), cause], times)
         yield failures
+        in_a_row = GaugeMetricFamily(
+            "bas_chain_node_failures_in_a_row",
+            "Failures of a node since it last answered",
+            labels=["chain", "node"],
+        )
+        for node in nodes:
+            in_a_row.add_metric([str(node.chain_id), str(node.place)], node.failures_in_a_row)
+        yield in_a_row
+
+
+class WithdrawalCollector(Collector):
+    """What waits to be paid out, and what the vaults have to pay it with."""
+
+    WAITING = (Withdrawal.Status.REQUESTED, Withdrawal.Status.APPROVED, Withdrawal.Status.REDEEMED)
+
+    def collect(self) -> Iterator[Metric]:
+        """One value for each thing that is waited for: an operator, the signer, the chain."""
+        waiting = GaugeMetricFamily(
+            "bas_withdrawals_waiting", "Withdrawals that wait", labels=["status"]
+        )
+        oldest = GaugeMetricFamily(
+            "bas_withdrawal_oldest_waiting_seconds",
+            "For how long the oldest of them has been waiting",
+            labels=["status"],
+        )
+        now = timezone.now()
+        for status in self.WAITING:
+            found = Withdrawal.objects.filter(status=status).aggregate(
+                count=Count("pk"), oldest=Min("requested_at")
+            )
+            waiting.add_metric([status], found["count"])
+            since = found["oldest"]
+            oldest.add_metric([status], (now - since).total_seconds() if since else 0)
+        yield waiting
+        yield oldest
+        tokens = Token.objects.exclude(held_at=None)
+        yield GaugeMetricFamily(
+            "bas_credits_held",
+            "What the vaults hold, in credits",
+            sum(token.held // token.credit_price for token in tokens),
+        )
 
 
 def _values(chain: Chain) -> dict[str, float]:

@@ -126,6 +126,8 @@ class Token(models.Model):
     symbol = models.CharField(max_length=32)
     decimals = models.PositiveSmallIntegerField()
     credit_price = WholeNumberField(help_text="of one credit, in the token's smallest unit")
+    held = WholeNumberField(default=0, help_text="by the vault, when last looked at")
+    held_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [

@@ -3,8 +3,9 @@
 import structlog
 from celery import shared_task
 
-from contracts import redemptions, signer, watcher
+from contracts import holdings, redemptions, signer, watcher
 from contracts.models import Chain
+from contracts.node import NODE_ERRORS, WrongChain, reason
 
 # A scan that was asked for longer ago is of no use: the next poll asks for another.
 HINT_SECONDS = 30
@@ -39,3 +40,13 @@ def sweep_withdrawals() -> int:
     """Give back the credits of vouchers that expired unused; how many there were."""
     chains = Chain.objects.filter(paused=False)
     return sum(redemptions.give_back_expired(chain) for chain in chains)
+
+
+@shared_task
+def note_holdings() -> None:
+    """Write down what the vaults hold; what can't be read now is read the next time."""
+    for chain in Chain.objects.filter(paused=False):
+        try:
+            holdings.note_holdings(chain)
+        except (WrongChain, *NODE_ERRORS) as error:
+            log.warning("holdings not read", chain=chain.pk, reason=reason(error))

@@ -22,6 +22,12 @@ def credits_of(wallet: Wallet) -> dict[str, int]:
     }
 
 
+def system_credits(kind: Account.Kind) -> int:
+    """Credits in a system account; none before its first transfer."""
+    account = Account.objects.filter(asset=ledger.CREDITS, key=kind.value).first()
+    return ledger.balance(account) if account else 0
+
+
 def statement(wallet: Wallet) -> QuerySet[Posting]:
     """A player's postings, each with the balance it left."""
     return (

@@ -1,0 +1,37 @@
+"""What Prometheus is told of the matches; read from the database."""
+
+from collections.abc import Iterator
+
+from django.db.models import Min, Sum
+from django.utils import timezone
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from matches.models import Heartbeat, Match, Seat
+
+
+class MatchCollector(Collector):
+    """How many are live, and whether anybody looks after their deadlines."""
+
+    def collect(self) -> Iterator[Metric]:
+        """Nothing of the sweep before it first ran."""
+        matches = GaugeMetricFamily("bas_matches", "Matches that are live", labels=["status"])
+        for status in Match.LIVE:
+            matches.add_metric([status], Match.objects.filter(status=status).count())
+        yield matches
+        staked = Seat.objects.filter(staked__gt=0).aggregate(credits=Sum("staked"))["credits"]
+        yield GaugeMetricFamily("bas_credits_staked", "Credits at stake", staked or 0)
+        running = Match.objects.filter(status=Match.Status.RUNNING)
+        oldest = running.aggregate(oldest=Min("deadline"))["oldest"]
+        overdue = (timezone.now() - oldest).total_seconds() if oldest else 0
+        yield GaugeMetricFamily(
+            "bas_match_overdue_seconds",
+            "For how long a deadline has passed that nobody applied",
+            max(0, overdue),
+        )
+        if heartbeat := Heartbeat.objects.first():
+            yield GaugeMetricFamily(
+                "bas_match_sweep_timestamp_seconds",
+                "When deadlines were last looked after",
+                heartbeat.beat_at.timestamp(),
+            )

@@ -1,0 +1,89 @@
+"""As much of PromQL as the alert rules use: selectors, arithmetic, comparisons, time(), increase().
+
+What is left when selectors are replaced is also an expression of Python, so Python evaluates it.
+"""
+
+import operator
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from prometheus_client.parser import text_string_to_metric_families
+
+Labels = frozenset[tuple[str, str]]
+SELECTOR = re.compile(r"(?P<name>bas_\w+)(\{(?P<labels>[^}]*)\})?(?P<range>\[\w+\])?")
+LABEL = re.compile(r'(\w+)="([^"]*)"')
+
+
+@dataclass
+class Vector:
+    """Samples by their labels; a comparison keeps those for which it is true."""
+
+    samples: dict[Labels, float] = field(default_factory=dict)
+
+    def _with(
+        self, other: "Vector | float", apply: Callable[[float, float], float]
+    ) -> dict[Labels, float]:
+        if not isinstance(other, Vector):
+            return {labels: apply(value, other) for labels, value in self.samples.items()}
+        both = self.samples.keys() & other.samples.keys()
+        return {labels: apply(self.samples[labels], other.samples[labels]) for labels in both}
+
+    def __sub__(self, other: "Vector | float") -> "Vector":
+        return Vector(self._with(other, operator.sub))
+
+    def __rsub__(self, other: float) -> "Vector":
+        return Vector(self._with(other, lambda mine, theirs: theirs - mine))
+
+    def __gt__(self, other: "Vector | float") -> "Vector":
+        true = self._with(other, operator.gt)
+        return Vector({labels: self.samples[labels] for labels, holds in true.items() if holds})
+
+
+class Scrape:
+    """What /metrics said at a moment."""
+
+    def __init__(self, text: str) -> None:
+        self.samples = [
+            sample for family in text_string_to_metric_families(text) for sample in family.samples
+        ]
+
+    def names(self) -> set[str]:
+        """Every name that was said."""
+        return {sample.name for sample in self.samples}
+
+    def select(self, name: str, **labels: str) -> Vector:
+        """The samples of a name that have these labels."""
+        return Vector(
+            {
+                frozenset(sample.labels.items()): sample.value
+                for sample in self.samples
+                if sample.name == name and labels.items() <= sample.labels.items()
+            }
+        )
+
+
+def names_in(expression: str) -> set[str]:
+    """The metrics that an expression asks for."""
+    return {match["name"] for match in SELECTOR.finditer(expression)}
+
+
+def fires(expression: str, now: Scrape, before: Scrape) -> bool:
+    """Whether an alert's expression holds; `before` is where its ranges begin."""
+
+    def increase(selected: tuple[Vector, Vector]) -> Vector:
+        after, earlier = selected
+        return Vector({k: v - earlier.samples.get(k, 0) for k, v in after.samples.items()})
+
+    def select(name: str, labels: dict[str, str], both: bool) -> Vector | tuple[Vector, Vector]:
+        after = now.select(name, **labels)
+        return (after, before.select(name, **labels)) if both else after
+
+    def call(match: re.Match[str]) -> str:
+        labels = dict(LABEL.findall(match["labels"] or ""))
+        return f"select({match['name']!r}, {labels!r}, {bool(match['range'])})"
+
+    known = {"select": select, "increase": increase, "time": time.time}
+    found = eval(SELECTOR.sub(call, expression), {"__builtins__": {}}, known)
+    return bool(found.samples)

@@ -1,0 +1,238 @@
+"""Each alert fires when its cause is made, and stops after; the dashboard shows what there is."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import time_machine
+import yaml
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from bas_site.audit import run_audit
+from contracts.tasks import note_holdings
+from contracts.withdrawals import cancel_withdrawal
+from matches.tasks import sweep_matches
+from tests.contracts.conftest import proxy, world  # noqa: F401
+from tests.contracts.rpc_proxy import RpcProxy, http_status
+from tests.contracts.withdraw_world import House, new_house
+from tests.contracts.world import World
+from tests.matches.helpers import Table, player
+from tests.ops.promql import Scrape, fires, names_in
+from tests.site.test_audit import by_force
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+OPS = Path(__file__).parents[2] / "docs" / "ops"
+RULES = {
+    rule["alert"]: rule["expr"]
+    for group in yaml.safe_load((OPS / "alerts.yml").read_text())["groups"]
+    for rule in group["rules"]
+}
+MATCHES, JSON = "/api/v1/matches", "application/json"
+DASHBOARD = json.loads((OPS / "dashboard.json").read_text())
+
+
+class Running:
+    """The whole of it, as far as the alerts look."""
+
+    def __init__(self, house: House, node: RpcProxy) -> None:
+        self.house, self.world, self.node = house, house.world, node
+        self.player = self.world.players[0]
+        self.house.fund(self.player, 5_000)
+        self.all_goes_on()
+
+    def all_goes_on(self) -> None:
+        """What the workers do all the time."""
+        self.world.mine(1)
+        self.world.scan()
+        note_holdings()
+        sweep_matches()
+        run_audit()
+
+
+@pytest.fixture
+def running(world: World, proxy: RpcProxy) -> Running:  # noqa: F811
+    return Running(new_house(world), proxy)
+
+
+def scrape() -> Scrape:
+    return Scrape(Client().get("/metrics").content.decode())
+
+
+def _later(**passed: float) -> Any:
+    return time_machine.travel(timezone.now() + timedelta(**passed))
+
+
+@contextmanager
+def nobody_works(running: Running) -> Iterator[None]:
+    with _later(hours=4):
+        yield
+    # The workers are back, by the clock of before: nothing is overdue.
+    running.all_goes_on()
+
+
+@contextmanager
+def a_balance_is_bent(running: Running) -> Iterator[None]:
+    bend = "UPDATE wallets_account SET balance = balance + %s WHERE kind = 'available'"
+    for credits_ in (1, -1):
+        with by_force() as cursor:
+            cursor.execute(bend, [credits_])
+        run_audit()
+        if credits_ == 1:
+            yield
+
+
+@contextmanager
+def the_vault_is_emptied(running: Running) -> Iterator[None]:
+    vault = running.world.vault.address
+    held = running.world.node.eth.get_balance(vault)
+    running.world.anvil.rpc("anvil_setBalance", vault, "0x0")
+    note_holdings()
+    yield
+    running.world.anvil.rpc("anvil_setBalance", vault, hex(held))
+    note_holdings()
+
+
+@contextmanager
+def the_signer_is_gone(running: Running) -> Iterator[None]:
+    withdrawal = running.house.ask(running.player, 5)
+    with _later(minutes=11):
+        yield
+    assert running.house.sign(withdrawal)
+
+
+@contextmanager
+def no_operator_looks(running: Running) -> Iterator[None]:
+    withdrawal = running.house.ask(running.player, 2_000)
+    with _later(hours=5):
+        yield
+    cancel_withdrawal(wallet=withdrawal.wallet, withdrawal_id=withdrawal.pk)
+
+
+@contextmanager
+def the_node_fails(running: Running) -> Iterator[None]:
+    running.node.always("eth_getLogs", http_status(502))
+    for _ in range(6):
+        running.world.mine(1)
+        running.world.failing_scan()
+    yield
+    running.node.heal()
+    running.world.scan()
+
+
+@contextmanager
+def the_chain_runs_ahead(running: Running) -> Iterator[None]:
+    running.world.anvil.rpc("evm_increaseTime", 700)
+    running.world.mine(2)
+    running.node.once("eth_getLogs", http_status(429))
+    running.world.failing_scan()
+    yield
+    running.world.scan()
+
+
+@contextmanager
+def a_deposit_is_never_confirmed(running: Running) -> Iterator[None]:
+    running.world.deposit(running.player)
+    running.world.scan()
+    with _later(hours=2):
+        yield
+    running.world.confirm()
+    running.world.scan()
+
+
+@contextmanager
+def deadlines_pass(running: Running) -> Iterator[None]:
+    Table()
+    with _later(seconds=90):
+        yield
+        sweep_matches()
+
+
+@contextmanager
+def a_table_is_missing(running: Running) -> Iterator[None]:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE contracts_vault RENAME TO gone")
+        try:
+            answer = Client(raise_request_exception=False).get("/api/v1/chain")
+        finally:
+            cursor.execute("ALTER TABLE gone RENAME TO contracts_vault")
+    assert answer.status_code == 500
+    yield
+
+
+@contextmanager
+def the_database_refuses(running: Running) -> Iterator[None]:
+    browser, stake = Client(), {"stake": 1, "visibility": "open"}
+    browser.force_login(player())
+    with connection.cursor() as cursor:
+        cursor.execute("""
+            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN RAISE 'no' USING ERRCODE = 'lock_not_available'; END $$;
+            CREATE TRIGGER refuse BEFORE INSERT ON matches_match
+            EXECUTE FUNCTION refuse()
+        """)
+        try:
+            answers = [browser.post(MATCHES, stake, JSON).status_code for _ in range(6)]
+        finally:
+            cursor.execute("DROP FUNCTION refuse CASCADE")
+    assert answers == [503] * 6
+    yield
+
+
+CAUSES: dict[str, Callable[[Running], AbstractContextManager[None]]] = {
+    "AuditRed": a_balance_is_bent,
+    "AuditOverdue": nobody_works,
+    "VaultShort": the_vault_is_emptied,
+    "WithdrawalsNotSigned": the_signer_is_gone,
+    "WithdrawalsNotApproved": no_operator_looks,
+    "ChainNotScanned": nobody_works,
+    "ChainInTrouble": the_node_fails,
+    "ChainBehind": the_chain_runs_ahead,
+    "ChainStandsStill": nobody_works,
+    "DepositsWaiting": a_deposit_is_never_confirmed,
+    "NodeFailing": the_node_fails,
+    "DeadlinesNotApplied": deadlines_pass,
+    "SweepSilent": nobody_works,
+    "ServerErrors": a_table_is_missing,
+    "DatabaseUnavailable": the_database_refuses,
+}
+
+
+@pytest.mark.parametrize("alert", RULES)
+def test_an_alert_fires_when_its_cause_is_made_and_stops_after(running: Running, alert: str):
+    before = scrape()
+    assert not fires(RULES[alert], before, before)
+    with CAUSES[alert](running):
+        during = scrape()
+        assert fires(RULES[alert], during, before)
+    assert not fires(RULES[alert], scrape(), during)
+
+
+@pytest.fixture
+def told(running: Running) -> set[str]:
+    """The names of all metrics; an error that never happened has none, so one of each happens."""
+    with the_node_fails(running):
+        Client().get("/api/v1/auth/me")
+        return {name for name in scrape().names() if not name.endswith("_created")}
+
+
+def test_alerts_and_dashboard_ask_for_metrics_that_there_are(told: set[str]):
+    asked = set().union(*map(names_in, RULES.values()))
+    for panel in DASHBOARD["panels"]:
+        asked |= set().union(*(names_in(target["expr"]) for target in panel.get("targets", ())))
+    assert asked - told == set()
+
+
+def test_every_metric_is_in_an_alert_or_on_the_dashboard(told: set[str]):
+    shown = str(RULES) + str(DASHBOARD)
+    assert {name for name in told if name not in shown} == set()
+
+
+def test_every_alert_has_a_cause():
+    assert RULES.keys() == CAUSES.keys()

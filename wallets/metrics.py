@@ -1,0 +1,35 @@
+"""What Prometheus is told of the ledger: what the system accounts hold, and the last audit."""
+
+from collections.abc import Iterator
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from wallets.models import Account, AuditRun
+from wallets.selectors import system_credits
+
+
+class LedgerCollector(Collector):
+    """Credits, and whether the last audit was green."""
+
+    def collect(self) -> Iterator[Metric]:
+        """Nothing of the audit before there was one."""
+        yield GaugeMetricFamily(
+            "bas_credits_owed",
+            "Credits bought and not yet withdrawn",
+            -system_credits(Account.Kind.VAULT),
+        )
+        yield GaugeMetricFamily(
+            "bas_credits_fees", "Credits of the house", system_credits(Account.Kind.FEES)
+        )
+        run = AuditRun.objects.order_by("started_at").last()
+        if run is None:
+            return
+        yield GaugeMetricFamily(
+            "bas_audit_broken_checks", "Checks that failed in the last audit", run.broken
+        )
+        yield GaugeMetricFamily(
+            "bas_audit_finished_timestamp_seconds",
+            "When the last audit ended",
+            run.finished_at.timestamp(),
+        )
