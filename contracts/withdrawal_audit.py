@@ -87,7 +87,7 @@ CHECKS = (
         FROM wallets_transfer t
         LEFT JOIN contracts_withdrawal w
             ON t.kind IN ('withdrawal', 'withdrawal_return')
-            AND w.id = split_part(t.key, ':', 2)::bigint
+            AND w.id::text = split_part(t.key, ':', 2)
             AND (t.kind = 'withdrawal' OR w.status IN ('cancelled', 'rejected', 'returned'))
         LEFT JOIN contracts_redemption r ON r.transfer_id = t.id
         WHERE (t.kind IN ('withdrawal', 'withdrawal_return') AND w.id IS NULL)
