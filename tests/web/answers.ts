@@ -51,8 +51,7 @@ function after(state: State, event: Event, draw: () => Influence, rulings: Rulin
 
 async function verified(text: string) {
   try {
-    const { steps, movements, draws, result } = await verify(parseStrictly(text));
-    return { events: steps.length, movements, draws, result };
+    return await verify(parseStrictly(text));
   } catch (error) {
     if (error instanceof Fault) return { fault: error.where, code: error.code };
     if (error instanceof SyntaxError) return { fault: "not JSON" };

@@ -100,8 +100,12 @@ def told(text):
         proved = verify(json.loads(text))
     except ReplayError as error:
         return {"fault": error.where if isinstance(error, Fault) else str(error).partition(": ")[0]}
-    last = proved.result
-    return {"movements": proved.movements, "draws": proved.draws, "result": last}
+    return {
+        "events": proved.events,
+        "movements": proved.movements,
+        "draws": proved.draws,
+        "result": proved.result,
+    }
 
 
 def compare(ask, documents):
@@ -109,7 +113,6 @@ def compare(ask, documents):
     answers = ask({"verify": text} for text in texts)
     for answer in answers:
         answer.pop("code", None)
-        answer.pop("events", None)
     assert answers == [told(text) for text in texts]
     return answers
 

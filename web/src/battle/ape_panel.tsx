@@ -13,12 +13,13 @@ import { text } from "../text";
 
 const words = text.battle;
 
-export interface ApeView {
+interface Props {
   readonly seat: Seat;
   readonly name: string;
   readonly address: string;
   readonly ape: Holdings;
   readonly mood: Mood;
+  readonly isNear: boolean;
 }
 
 const HELD = ["alphas", "wilds", "potions"] as const;
@@ -28,8 +29,7 @@ const HELD_ICONS: Record<(typeof HELD)[number], IconName> = {
   potions: "potion",
 };
 
-export function ApePanel({ view, isNear = false }: { view: ApeView; isNear?: boolean }) {
-  const { ape, seat, name, address, mood } = view;
+export function ApePanel({ seat, name, address, ape, mood, isNear }: Props) {
   return (
     <section class={`ape-panel ${isNear ? "near" : "far"}`} aria-label={name}>
       <header>

@@ -3,14 +3,19 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { ApiError, get, post, type Schema, sentence, serverNow } from "../api/client";
 import { type Position, potionRefusal, refusal } from "../engine/play";
+import type { Rulings } from "../engine/ruleset";
 import type { Choice, Move, Seat, Tribute } from "../engine/state";
 import { advanced, type Course, UNTOLD } from "./course";
 import { type Connection, type LiveEvent, LiveStream } from "./live";
 import { forgetLocksBefore, type Lock, lockFor, makeLock } from "./locks";
 import { play, type Sound } from "./sound";
 
-/** A match as its reader may see it; `house_ape` plays seat b in practice. */
-export type Table = Schema["Table"] & { house_ape?: string | null };
+export type Table = Schema["Table"];
+
+/** The rulings of a match; the API's schema leaves their types open. */
+export function rulingsOf(table: Table): Rulings {
+  return table.rulings as unknown as Rulings;
+}
 
 /** How long the choices of a movement lie open on the table before the next ones cover them. */
 const SHOW_MS = 2_600;
@@ -38,8 +43,6 @@ export class Battle {
   readonly isBusy = signal(false);
 
   readonly you = computed<Seat | null>(() => this.table.value?.you ?? null);
-  /** The seat that is shown on the left: one's own; of others' matches, a's. */
-  readonly near = computed<Seat>(() => this.you.value ?? "a");
   readonly isRunning = computed(
     () => this.course.value.hasStarted && this.course.value.end === null,
   );

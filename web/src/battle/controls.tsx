@@ -3,10 +3,9 @@
 import { useEffect, useId, useRef } from "preact/hooks";
 import { Icon } from "../art/icons";
 import { potionRefusal, refusal } from "../engine/play";
-import type { Rulings } from "../engine/ruleset";
 import { MOVES, type Move, type Seat, TRIBUTES, type Tribute } from "../engine/state";
 import { text } from "../text";
-import type { Battle, Table } from "./battle";
+import { type Battle, rulingsOf, type Table } from "./battle";
 import { choiceInWords, forecast } from "./words";
 
 const words = text.battle;
@@ -84,7 +83,7 @@ function MoveButton(props: Props & { you: Seat; move: Move; digit: number }) {
 function MoveFace(props: Props & { move: Move; why?: string | null; id?: string }) {
   const { battle, table, move, why = null, id } = props;
   const { phase } = battle.course.value.state;
-  const { beats, effect } = forecast(phase, move, table.rulings as unknown as Rulings);
+  const { beats, effect } = forecast(phase, move, rulingsOf(table));
   const isUseless = phase === "opening" && (move === "wild" || move === "alpha");
   return (
     <>

@@ -75,7 +75,7 @@ function Rematch({ battle, table }: { battle: Battle; table: Table }) {
     );
   }
   const offered = table.rematch;
-  const byOther = offered?.by === otherSeat(battle.near.value);
+  const byOther = table.you !== null && offered?.by === otherSeat(table.you);
   const again = async () => {
     const id = await battle.rematch();
     if (id !== null) go(`/match/${id}`);

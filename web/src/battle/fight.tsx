@@ -1,31 +1,32 @@
-/** A match that has begun: both apes, the table between them, and what the player can do. */
+/** A match that has begun: the ring, what the player can do in it, and what happened. */
 
-import { otherSeat, SEATS, type Seat } from "../engine/state";
+import type { Seat } from "../engine/state";
 import { text } from "../text";
-import { ApePanel, type ApeView } from "./ape_panel";
-import { Arena } from "./arena";
-import type { Battle, Table } from "./battle";
+import { type Battle, rulingsOf, type Table } from "./battle";
 import { Controls } from "./controls";
 import { End } from "./end";
+import { RoundAndInfluence } from "./influence";
 import { Log } from "./log";
-import { Scoreboard } from "./scoreboard";
+import { Ring } from "./ring";
+import { isLocked, type Scene, seatsOf } from "./scene";
+import { Connection, Timer } from "./status";
 import { type Names, toldInWords } from "./words";
 
+const words = text.battle;
+
 export function Fight({ battle, table }: { battle: Battle; table: Table }) {
-  const course = battle.course.value;
-  const near = battle.near.value;
-  const far = otherSeat(near);
-  const names = namesOf(table);
-  const lines = course.told.map((told) => toldInWords(told, names, table.you));
+  const scene = sceneOf(battle, table);
+  const { course, names, you } = scene;
+  const lines = course.told.map((told) => toldInWords(told, names, you));
   return (
     <div class={`fight under-${course.state.phase}`}>
-      <h1 class="unseen">{text.battle.title}</h1>
-      <Scoreboard battle={battle} table={table} />
-      <div class="ring">
-        <ApePanel view={viewOf(battle, table, near)} isNear />
-        <Arena battle={battle} names={names} near={near} />
-        <ApePanel view={viewOf(battle, table, far)} />
-      </div>
+      <h1 class="unseen">{words.title}</h1>
+      <header class="scoreboard">
+        <RoundAndInfluence scene={scene} rulings={rulingsOf(table)} />
+        <Connection connection={battle.connection.value} />
+        <Timer deadline={course.deadline} />
+      </header>
+      <Ring scene={scene} stage={stageInWords(battle, scene)} />
       {course.end === null ? (
         <Controls battle={battle} table={table} />
       ) : (
@@ -40,40 +41,34 @@ export function Fight({ battle, table }: { battle: Battle; table: Table }) {
 }
 
 /** What the apes of a match are called: "You", a house ape's name, or the ape that it is. */
-export function namesOf(table: Table): Names {
+function namesOf(table: Table): Names {
   const name = (seat: Seat) => {
-    if (seat === table.you) return text.battle.you;
-    if (seat === "b" && table.house_ape) return text.battle.houseApe(table.house_ape);
-    return text.battle.apes[seat];
+    if (seat === table.you) return words.you;
+    return seat === "b" && table.house_ape ? words.houseApe(table.house_ape) : words.apes[seat];
   };
   return { a: name("a"), b: name("b") };
 }
 
-function viewOf(battle: Battle, table: Table, seat: Seat): ApeView {
+function sceneOf(battle: Battle, table: Table): Scene {
   const course = battle.course.value;
-  const isLocked =
-    course.locks[seat] !== undefined || (seat === table.you && battle.ownLock.value !== null);
   return {
-    seat,
-    name: namesOf(table)[seat],
-    address: table.players[seat] ?? "",
-    ape: course.state.apes[seat],
-    mood: moodOf(battle, seat, isLocked),
+    course,
+    names: namesOf(table),
+    addresses: table.players,
+    you: table.you,
+    own: battle.ownLock.value?.choice ?? null,
+    isOpen: course.last !== null && (battle.isShowing.value || course.end !== null),
   };
 }
 
-function moodOf(battle: Battle, seat: Seat, isLocked: boolean): ApeView["mood"] {
-  const { end, last, state } = battle.course.value;
-  if (end !== null) {
-    if (end.winner === null) return "idle";
-    return end.winner === seat ? "winner" : "hit";
-  }
-  if (battle.isShowing.value && last !== null) {
-    const { outcome } = last.state;
-    if (last[seat] === null) return "asleep";
-    if (SEATS.some((other) => other === outcome)) return outcome === seat ? "winner" : "hit";
-    return "idle";
-  }
-  if (isLocked) return "locked";
-  return state.apes[seat].misses > 0 ? "asleep" : "idle";
+function stageInWords(battle: Battle, scene: Scene): string {
+  const { course, you, names } = scene;
+  const [, far] = seatsOf(scene);
+  if (course.end !== null) return words.stage.ended;
+  if (you === null) return words.stage.watching;
+  const isElsewhere = course.locks[you] !== undefined && battle.ownLock.value === null;
+  if (isElsewhere) return words.stage.otherBrowser;
+  if (scene.own === null) return words.stage.choose;
+  const isRevealing = isLocked(scene, far) || course.stage === "reveal";
+  return isRevealing ? words.stage.revealing : words.stage.waitingForOther(names[far]);
 }

@@ -50,25 +50,23 @@ export interface Step {
 
 /** What a transcript proves. */
 export interface Verified {
-  readonly header: Header;
-  readonly steps: readonly Step[];
+  readonly events: number;
   readonly movements: number;
-  readonly commitments: number;
   readonly draws: number;
   readonly result: Result;
 }
 
-/** What the transcript proves. Throws Fault for the first thing that is off. */
-export async function verify(document: unknown): Promise<Verified> {
+/**
+ * What the transcript proves. `onStep` is told each event once it has been found to be true, with
+ * the state that it led to. Throws Fault for the first thing that is off.
+ */
+export async function verify(
+  document: unknown,
+  onStep: (step: Step) => void = () => undefined,
+): Promise<Verified> {
   const verifier = new Verifier(transcriptOf(document));
-  const steps: Step[] = [];
-  for await (const step of verifier.steps()) steps.push(step);
-  return verifier.proved(steps);
-}
-
-/** Each step of a transcript, in its order, as it is found to be true. Throws Fault. */
-export async function* verifiedSteps(document: unknown): AsyncGenerator<Step> {
-  yield* new Verifier(transcriptOf(document)).steps();
+  for await (const step of verifier.steps()) onStep(step);
+  return verifier.proved();
 }
 
 type Of<Type extends ChainEvent["type"]> = Extract<ChainEvent, { type: Type }>;
@@ -79,7 +77,6 @@ class Verifier {
   private readonly events: readonly ChainEvent[];
   private chain = "";
   private locked: Partial<Record<Seat, string>> = {};
-  private commitments = 0;
   private draws = 0;
 
   constructor(private readonly transcript: Transcript) {
@@ -115,12 +112,10 @@ class Verifier {
   }
 
   /** What has been proved once all steps have been walked. */
-  proved(steps: readonly Step[]): Verified {
+  proved(): Verified {
     return {
-      header: this.header,
-      steps,
+      events: this.events.length,
       movements: this.events.filter((event) => event.type === "movement").length,
-      commitments: this.commitments,
       draws: this.draws,
       result: this.transcript.result as Result, // found to be the true one
     };
@@ -150,7 +145,6 @@ class Verifier {
       if (locked === undefined) throw new Fault(where, "not_locked");
       const field = await this.wrongIn(choice, seat, state, locked);
       if (field !== null) throw new Fault(`${where}.${field}`, "not_what_was_locked", { seat });
-      this.commitments += 1;
     }
   }
 

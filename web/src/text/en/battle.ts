@@ -8,6 +8,7 @@ const signed = (n: number) => (n > 0 ? `+${n}` : `−${-n}`);
 
 export const battle = {
   title: "Battle",
+  table: "The table",
   apes: { a: "Chimp", b: "Gorilla" },
   you: "You",
   houseApe: (name: string) => `House ape ${capital(name)}`,
@@ -64,7 +65,7 @@ export const battle = {
     score: (own: number, other: number) => `${own} : ${other}`,
     inPhase: (n: number, of: number) => `${n} of ${of}`,
     cycle: (n: number, of: number) => `cycle ${n} of ${of}`,
-    suddenDeath: "Sudden death: the next decided movement wins the round",
+    suddenDeath: "sudden death",
     seconds: (n: number) => `${n} s`,
     timer: "Time left",
     opening: "Three movements for the first alphas and wilds: core moves only, no damage.",
