@@ -206,6 +206,10 @@ CHAIN_RPC_URLS = (
     if DEVELOPMENT
     else env.list("CHAIN_RPC_URLS")
 )
+# A node that wallets of players may use; those above may have keys in their addresses.
+CHAIN_PUBLIC_RPC_URL = env.str(
+    "CHAIN_PUBLIC_RPC_URL", default=CHAIN_RPC_URLS[0] if DEVELOPMENT else ""
+)
 CHAIN_CONFIRMATIONS = env.int("CHAIN_CONFIRMATIONS", default=3 if DEVELOPMENT else 12)
 # A node that has not answered by then is as good as down; the next poll asks again.
 CHAIN_RPC_TIMEOUT_SECONDS = env.float("CHAIN_RPC_TIMEOUT_SECONDS", default=10)

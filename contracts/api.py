@@ -39,6 +39,8 @@ class ChainView(APIView):
                     "confirmations": chain.confirmations,
                     "scanned_block": chain.scanned_block,
                     "head_block": chain.head_block,
+                    "scanned_at": chain.scanned_at,
+                    "public_rpc_url": settings.CHAIN_PUBLIC_RPC_URL,
                     "tokens": vault.tokens.all(),
                 }
             ).data

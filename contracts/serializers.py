@@ -24,6 +24,10 @@ class ChainSerializer(serializers.Serializer):
     confirmations = serializers.IntegerField(help_text="asked for before a deposit is credited")
     scanned_block = serializers.IntegerField()
     head_block = serializers.IntegerField()
+    scanned_at = serializers.DateTimeField(allow_null=True, help_text="of the last look at it")
+    public_rpc_url = serializers.CharField(
+        help_text="a node for wallets that don't know the chain; empty if there is none"
+    )
     tokens = TokenSerializer(many=True)
 
 
@@ -51,6 +55,7 @@ class DepositSerializer(serializers.ModelSerializer):
             "seen_at",
             "credited_at",
         ]
+        read_only_fields = fields
 
     def get_confirmations(self, deposit: Deposit) -> int:
         """Blocks from the deposit's own, counted in, to the newest one read; at most those asked.

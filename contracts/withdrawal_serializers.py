@@ -70,6 +70,7 @@ class WithdrawalSerializer(serializers.ModelSerializer):
             "requested_at",
             "ended_at",
         ]
+        read_only_fields = fields
 
     def get_deadline(self, withdrawal: Withdrawal) -> datetime | None:
         """The time of the last block in which the voucher is good."""

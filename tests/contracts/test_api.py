@@ -1,3 +1,4 @@
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -17,20 +18,25 @@ def log_in(client: APIClient, player: str) -> None:
     client.force_authenticate(wallet_for(player))
 
 
-def test_anybody_may_ask_where_to_deposit(world: World, client: APIClient):
+def test_anybody_may_ask_where_to_deposit(world: World, client: APIClient, settings):
+    settings.CHAIN_PUBLIC_RPC_URL = "https://rpc.example.org"
     world.mine(2)
     world.scan()
 
     answer = client.get("/api/v1/chain")
 
     assert answer.status_code == 200
-    assert answer.json() == {
+    told = answer.json()
+    scanned_at = datetime.fromisoformat(told.pop("scanned_at"))
+    assert scanned_at == Chain.objects.get().scanned_at
+    assert told == {
         "chain_id": 31337,
         "name": "Anvil or Hardhat",
         "vault": world.vault.address,
         "confirmations": CONFIRMATIONS,
         "scanned_block": world.head,
         "head_block": world.head,
+        "public_rpc_url": "https://rpc.example.org",
         "tokens": [
             {
                 "address": "0x" + "00" * 20,

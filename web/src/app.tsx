@@ -1,11 +1,15 @@
 /** The frame around every page: header, page, footer. */
 import { useSignalEffect } from "@preact/signals";
 import type { ComponentType } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { followLinks, here, match, type PageProps } from "./router";
+import { development } from "./session";
 import { text } from "./text";
+import { ConnectDialog } from "./ui/connect_dialog";
 import { Footer } from "./ui/footer";
 import { Header } from "./ui/header";
+import { keepReconnecting } from "./wallet/connection";
+import { discover } from "./wallet/wallets";
 
 type Shown = { Page: ComponentType<PageProps>; params: Record<string, string>; key: string };
 
@@ -31,11 +35,13 @@ export function App() {
         if (wanted.current !== path) return;
         setBroken(false);
         setShown({ Page: module.default, params: route.params, key: path });
+        document.title = titleOf(path);
         if (!isFirst) main.current?.focus();
       })
       .catch(() => setBroken(true));
   });
 
+  const DevWallet = useWallets();
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: links send clicks for keys themselves
     // biome-ignore lint/a11y/noStaticElementInteractions: it only listens to the links in it
@@ -48,8 +54,31 @@ export function App() {
         {broken ? <Broken /> : shown ? <shown.Page key={shown.key} params={shown.params} /> : null}
       </main>
       <Footer />
+      <ConnectDialog />
+      {DevWallet && <DevWallet />}
     </div>
   );
+}
+
+function titleOf(path: string): string {
+  const page = path.split("/")[1] as keyof typeof text.site.pages;
+  const name = text.site.pages[page];
+  return name ? `${name} · ${text.site.name}` : text.site.name;
+}
+
+/** Find wallets; in development the dev wallet too, whose own dialog this returns. */
+function useWallets(): ComponentType | null {
+  const [DevWallet, setDevWallet] = useState<ComponentType | null>(null);
+  useEffect(() => {
+    discover();
+    keepReconnecting();
+    if (!development) return;
+    void import("./wallet/dev").then((dev) => {
+      dev.announce();
+      setDevWallet(() => dev.DevWallet);
+    });
+  }, []);
+  return DevWallet;
 }
 
 function Broken() {

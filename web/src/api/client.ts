@@ -33,8 +33,11 @@ type Options = {
   signal?: AbortSignal;
 };
 
+/** An error whose message is a sentence for the player. */
+export class Told extends Error {}
+
 /** A refusal or a failure, in a sentence for the player; `code` is for the program. */
-export class ApiError extends Error {
+export class ApiError extends Told {
   constructor(
     readonly status: number,
     readonly code: string,
@@ -128,11 +131,12 @@ async function problem(response: Response): Promise<ApiError> {
   return new ApiError(response.status, code, said ?? text.errors.unknown, body);
 }
 
-function csrfToken(): string {
+/** The token that Django wants to see in a header of every write. */
+export function csrfToken(): string {
   return /(?:^|; )csrftoken=([^;]*)/.exec(document.cookie)?.[1] ?? "";
 }
 
 /** The sentence to show for anything that was thrown. */
 export function sentence(error: unknown): string {
-  return error instanceof ApiError ? error.message : text.errors.unknown;
+  return error instanceof Told ? error.message : text.errors.unknown;
 }

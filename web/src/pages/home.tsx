@@ -1,5 +1,54 @@
+/** / — what this is, and the way in. */
+import { signedIn } from "../session";
 import { text } from "../text";
+import { Face } from "../ui/face";
+import { isChoosing } from "../wallet/connection";
+
+const words = text.site.hero;
 
 export default function HomePage() {
-  return <h1>{text.site.name}</h1>;
+  return (
+    <>
+      <section class="hero">
+        <div class="hero-ape" aria-hidden="true">
+          <Face address="0x00000000" size={180} />
+        </div>
+        <div class="stack">
+          <h1>{words.title}</h1>
+          <p class="lead">{words.lead}</p>
+          <p class="buttons">
+            {signedIn.value ? (
+              <a class="button primary big" href="/lobby">
+                {words.play}
+              </a>
+            ) : (
+              <button
+                type="button"
+                class="primary big"
+                onClick={() => {
+                  isChoosing.value = true;
+                }}
+              >
+                {words.play}
+              </button>
+            )}
+            <a class="button big" href="/rules">
+              {words.rules}
+            </a>
+          </p>
+        </div>
+        <div class="hero-ape" aria-hidden="true">
+          <Face address="0x00000011" size={180} />
+        </div>
+      </section>
+      <ul class="points">
+        {words.points.map(([title, detail]) => (
+          <li class="panel" key={title}>
+            <h2>{title}</h2>
+            <p>{detail}</p>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
 }
