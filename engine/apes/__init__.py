@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from engine.apes import simple
+from engine.apes.sage import sage
 from engine.apes.turn import Turn, seen_by
 from engine.ruleset import Ruleset
 from engine.state import State
@@ -35,6 +36,7 @@ APES: Mapping[str, HouseApe] = MappingProxyType(
             HouseApe("drifter", "Plays anything it may, at random.", simple.drifter),
             HouseApe("bruiser", "Throws an alpha whenever it holds one.", simple.bruiser),
             HouseApe("boxer", "Counts your alphas and wilds, and counters them.", simple.boxer),
+            HouseApe("sage", "Plays the solved game, and has no habit to read.", sage),
         )
     }
 )

@@ -2,13 +2,10 @@
 
 from random import Random
 
-from engine.apes.turn import HARDEST_BLOW, Turn, potions_at
-from engine.play import POTION_HEALTH, legal_choices
+from engine.apes.turn import HARDEST_BLOW, HURT, Turn, potions_at
+from engine.play import legal_choices
 from engine.ruleset import Ruleset
-from engine.state import CORE_MOVES, FULL_HEALTH, Choice, State
-
-HURT = FULL_HEALTH - POTION_HEALTH
-"""The highest health at which no point of a potion is wasted."""
+from engine.state import CORE_MOVES, Choice, State
 
 SPARE_WILDS = 4
 """From here on, two wilds are better spent on a chance of a potion."""

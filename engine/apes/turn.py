@@ -4,10 +4,13 @@ from typing import NamedTuple
 
 from engine.play import POTION_HEALTH, drink
 from engine.ruleset import Ruleset
-from engine.state import Choice, Seat, State
+from engine.state import FULL_HEALTH, Choice, Seat, State
 
 HARDEST_BLOW = 3
 """No movement costs more health than this (rules.md, section 4)."""
+
+HURT = FULL_HEALTH - POTION_HEALTH
+"""The highest health at which no point of a potion is wasted."""
 
 
 class Turn(NamedTuple):
