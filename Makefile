@@ -58,8 +58,8 @@ demo: $(SETUP) ## Play the main job against a stack of its own, and print the st
 reset: $(SETUP) ## Remove all data of `make run`
 	@$(PY) -m bas_site.devstack reset
 
-bench: $(SETUP) ## Print speeds, as ratios to baselines measured in the same run
-	@$(PY) -m bench
+bench: $(SETUP) ## Print speeds, as ratios to baselines measured in the same run (ARGS="watcher")
+	@$(PY) -m bench $(ARGS)
 
 chaos: $(SETUP) ## Let chaos loose on the watcher (ARGS="--seeds 1-100 --deposits 200")
 	@$(PY) -m tests.chaos $(ARGS)

@@ -1,13 +1,18 @@
-"""The command line: `python -m bench [engine] [ledger] [size]`."""
+"""The command line: `python -m bench [PART ...]`."""
 
 import argparse
 import signal
 import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from bench import engine
 from bench.report import say, show_table
 
-PARTS = ("engine", "ledger", "size")
+if TYPE_CHECKING:
+    from bench.server import Server
+
+PARTS = ("engine", "ledger", "watcher", "live", "size")
 
 
 def main() -> int:
@@ -15,27 +20,52 @@ def main() -> int:
     options = _options()
     # As Ctrl-C does: what was started is stopped and removed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    parts = options.parts or PARTS
+    parts = options.parts
     if "engine" in parts:
         _engine()
-    if "ledger" in parts or "size" in parts:
+    if set(parts) - {"engine"}:
         from bench.server import throwaway_server
 
-        with throwaway_server() as server:
-            if "ledger" in parts:
-                from bench import ledger
-
-                ledger.run(
-                    server,
-                    seconds=options.seconds,
-                    rounds=options.rounds,
-                    clients=tuple(options.clients),
-                )
-            if "size" in parts:
-                from bench import size
-
-                size.run(server, postings=options.postings)
+        with throwaway_server(with_chain="watcher" in parts) as server:
+            for part in PARTS:
+                if part in parts and part != "engine":
+                    ON_SERVER[part](server, options)
     return 0
+
+
+# What each needs is imported when its turn comes: models can't be before Django is set up.
+def _ledger(server: "Server", options: argparse.Namespace) -> None:
+    from bench import ledger
+
+    ledger.run(
+        server, seconds=options.seconds, rounds=options.rounds, clients=tuple(options.clients)
+    )
+
+
+def _watcher(server: "Server", options: argparse.Namespace) -> None:
+    from bench import watcher
+
+    watcher.run(server, deposits=options.deposits)
+
+
+def _live(server: "Server", options: argparse.Namespace) -> None:
+    from bench import live
+
+    live.run(server, streams=options.streams)
+
+
+def _size(server: "Server", options: argparse.Namespace) -> None:
+    from bench import size
+
+    size.run(server, postings=options.postings)
+
+
+ON_SERVER: dict[str, Callable[["Server", argparse.Namespace], None]] = {
+    "ledger": _ledger,
+    "watcher": _watcher,
+    "live": _live,
+    "size": _size,
+}
 
 
 def _options() -> argparse.Namespace:
@@ -44,12 +74,18 @@ def _options() -> argparse.Namespace:
         description="Speeds, as ratios to baselines that are measured in the same run.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; or all")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", default=PARTS, help=f"any of {', '.join(PARTS)}"
+    )
     parser.add_argument("--seconds", type=int, default=2, help="ledger: length of a round")
     parser.add_argument("--rounds", type=int, default=3, help="ledger: rounds of each cell")
     parser.add_argument(
         "--clients", type=int, nargs="+", default=[1, 8, 16], help="ledger: clients at a time"
     )
+    parser.add_argument(
+        "--deposits", type=int, default=100_000, help="watcher: how many there are to catch up"
+    )
+    parser.add_argument("--streams", type=int, default=2_000, help="live: idle streams")
     parser.add_argument(
         "--postings", type=int, default=5_000_000, help="size: rows in the large table"
     )

@@ -59,16 +59,17 @@ class Server:
 
 
 @contextlib.contextmanager
-def throwaway_server() -> Iterator[Server]:
+def throwaway_server(*, with_chain: bool = False) -> Iterator[Server]:
     """Start a server of our own, point Django at it, and remove it with all its data at the end."""
     root = throwaway_root("bench")
     try:
-        with Services(root, with_chain=False) as services:
+        with Services(root, with_chain=with_chain) as services:
             server = Server(services)
             say("Migrating a new database.")
             server.migrate("bas")
             _refuse_unless_durable(server)
-            os.environ.update(services.env)
+            # Nothing that is measured is to wait for a log.
+            os.environ.update(services.env, LOG_LEVEL="CRITICAL")
             import django
 
             django.setup()

@@ -1,26 +1,19 @@
-"""The watcher's catch-up beside bare reads and beside a plain loop, and how soon it credits.
+"""The watcher's catch-up beside bare reads and beside a plain loop, and how soon it credits."""
 
-`python -m bench.watcher [--deposits 100000]`, on a stack of its own.
-"""
-
-import argparse
-import os
 import random
 import resource
 import statistics
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
+import psutil
 
-from bas_site.devstack import Services
-from bas_site.devstack.service import PROJECT
-from bas_site.devstack.services import remove_root, throwaway_root
-from bench.report import say, show_table
+from bench.report import say, show_aim, show_table, stdout
+from bench.server import Server
 
 # A block's gas holds about a thousand deposits.
 PER_TRANSACTION = 400
@@ -28,63 +21,78 @@ GAS = 29_000_000
 WALLETS = 50
 CONFIRMATIONS = 3
 POLL_SECONDS = 1.0
+AIM_OF_RAW, AIM_OF_PLAIN = 3.0, 15.0
 
 
-def run(*, deposits: int = 100_000, sample: int = 2_000, live: int = 40) -> dict[str, Any]:
-    """Measure on a stack that is made for it and removed afterwards."""
-    services = Services(throwaway_root("bench-watcher"))
-    try:
-        with services:
-            _prepare(services)
-            return _measure(services, deposits, sample, live)
-    finally:
-        remove_root(services.root)
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a deposit took: time on the clock, and processor time of all who worked on it."""
+
+    seconds: float
+    processor_seconds: float
 
 
-def _prepare(services: Services) -> None:
-    os.environ.update(
-        services.env,
-        DJANGO_SETTINGS_MODULE="bas_site.settings",
-        CHAIN_CONFIRMATIONS=str(CONFIRMATIONS),
-        LOG_LEVEL="CRITICAL",
-    )
-    subprocess.run(
-        [sys.executable, "manage.py", "migrate", "--no-input", "--verbosity=0"],
-        cwd=PROJECT,
-        env={**os.environ, "DATABASE_URL": services.env["DATABASE_OWNER_URL"]},
-        check=True,
-    )
-    import django
+class Meter:
+    """Measures work of this process, of the node, and of Postgres on our connections."""
 
-    django.setup()
+    def __init__(self, server: Server) -> None:
+        self._node = psutil.Process(server.services.chain.process.pid)
+        self._postgres = psutil.Process(server.services.postgres.process.pid)
+
+    def cost(self, deposits: int, work: Callable[[], object]) -> Cost:
+        """The cost of a deposit, of so many."""
+        started, used = time.perf_counter(), self._processor_seconds()
+        work()
+        seconds, used = time.perf_counter() - started, self._processor_seconds() - used
+        return Cost(seconds / deposits, used / deposits)
+
+    def _processor_seconds(self) -> float:
+        backends = self._postgres.children()
+        return sum(_processor_seconds(p) for p in (psutil.Process(), self._node, *backends))
 
 
-def _measure(services: Services, deposits: int, sample: int, live: int) -> dict[str, Any]:
-    from contracts.models import Deposit
+def _processor_seconds(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was measured; the costs are those of a deposit."""
+
+    deposits: int
+    watcher: Cost
+    raw: Cost
+    plain: Cost
+    early_megabytes: float
+    late_megabytes: float
+    latencies: list[float]
+
+
+def run(server: Server, *, deposits: int = 100_000, sample: int = 2_000, live: int = 100) -> None:
+    """Measure and print: the plain loop over a `sample`, the latency of `live` deposits."""
+    from contracts.models import Chain, Deposit
     from tests.contracts.world import new_world
 
-    world = new_world(services.chain)
+    meter = Meter(server)
+    world = new_world(server.services.chain)
+    Chain.objects.update(confirmations=CONFIRMATIONS)
     _make_deposits(world, deposits)
     world.mine(CONFIRMATIONS)
-    caught_up = _catch_up(world)
+    ranges: list[tuple[int, int]] = []
+    megabytes: list[float] = []
+    say("watcher: catching up")
+    watcher = meter.cost(deposits, lambda: _catch_up(world, ranges, megabytes))
     made = Deposit.objects.filter(status="credited").count()
     if made != deposits:
         raise RuntimeError(f"{made} of {deposits} deposits were credited.")
-    raw = _seconds(lambda: _read_raw(world, caught_up["ranges"]))
-    plain = _plain_loop(world, sample)
+    raw = meter.cost(deposits, lambda: _read_raw(world, ranges))
+    say("watcher: the plain loop")
+    sample, last = _sample(sample)
+    plain = meter.cost(sample, lambda: _plain_loop(world, last))
     latencies = _live(world, live)
-    return {
-        "deposits": deposits,
-        "seconds": caught_up["seconds"],
-        "per_second": deposits / caught_up["seconds"],
-        "without_mint_per_second": deposits / (caught_up["seconds"] - caught_up["mint_seconds"]),
-        "raw_per_second": deposits / raw,
-        "plain_per_second": plain,
-        "megabytes_after_a_tenth": caught_up["early_megabytes"],
-        "megabytes_at_the_end": caught_up["late_megabytes"],
-        "live_p50": statistics.median(latencies),
-        "live_p99": statistics.quantiles(latencies, n=100)[98],
-    }
+    early, late = megabytes[len(megabytes) // 10], megabytes[-1]
+    _show(Found(deposits, watcher, raw, plain, early, late, latencies))
 
 
 def _make_deposits(world: Any, deposits: int) -> None:
@@ -108,47 +116,19 @@ def _make_deposits(world: Any, deposits: int) -> None:
         done += size
 
 
-def _catch_up(world: Any) -> dict[str, Any]:
+def _catch_up(world: Any, ranges: list[tuple[int, int]], megabytes: list[float]) -> None:
+    """Scan to the head; note the ranges, and the most memory that was held by then."""
     from contracts import watcher
     from contracts.models import Chain
-
-    say("watcher: catching up")
-    ranges: list[tuple[int, int]] = []
-    megabytes: list[float] = []
-    mint_seconds = 0.0
-    credit = watcher.credit_confirmed
-
-    def timed_credit(chain: Any) -> int:
-        nonlocal mint_seconds
-        started = time.perf_counter()
-        credited = credit(chain)
-        mint_seconds += time.perf_counter() - started
-        return credited
 
     def progress(part: Any, _head: Any) -> None:
         ranges.append((part.below.number + 1, part.last.number))
         megabytes.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
-    watcher.credit_confirmed = timed_credit
-    chain_id = Chain.objects.get().pk
-    started = time.perf_counter()
-    try:
-        while True:
-            watcher.scan(chain_id, progress=progress)
-            chain = Chain.objects.get()
-            if chain.trouble:
-                raise RuntimeError(chain.trouble)
-            if chain.scanned_block == world.head:
-                break
-    finally:
-        watcher.credit_confirmed = credit
-    return {
-        "seconds": time.perf_counter() - started,
-        "mint_seconds": mint_seconds,
-        "ranges": ranges,
-        "early_megabytes": megabytes[len(megabytes) // 10],
-        "late_megabytes": megabytes[-1],
-    }
+    while (chain := Chain.objects.get()).scanned_block < world.head:
+        if chain.trouble:
+            raise RuntimeError(chain.trouble)
+        watcher.scan(chain.pk, progress=progress)
 
 
 def _read_raw(world: Any, ranges: list[tuple[int, int]]) -> None:
@@ -167,8 +147,16 @@ def _read_raw(world: Any, ranges: list[tuple[int, int]]) -> None:
             client.post(world.chain_node.url, json=request).raise_for_status()
 
 
-def _plain_loop(world: Any, sample: int) -> float:
-    """Deposits a second of what one writes first: web3.py's events, and an ORM call for each.
+def _sample(deposits: int) -> tuple[int, int]:
+    """At least so many of the first deposits: how many, up to which block."""
+    from contracts.models import Deposit
+
+    last = Deposit.objects.filter(number__lte=deposits).order_by("-number")[0].block_number
+    return Deposit.objects.filter(block_number__lte=last).count(), last
+
+
+def _plain_loop(world: Any, last: int) -> None:
+    """What one writes first: web3.py's events, and an ORM call for each.
 
     It credits nothing: a ledger would make it slower still.
     """
@@ -177,12 +165,8 @@ def _plain_loop(world: Any, sample: int) -> float:
     from contracts.models import Deposit, Token, Vault
     from wallets.models import Wallet
 
-    say("watcher: the plain loop")
     vault = Vault.objects.get(address=world.vault.address)
     token = Token.objects.get(vault=vault, address="0x" + "00" * 20)
-    last = Deposit.objects.filter(number__lte=sample).order_by("-number")[0].block_number
-    count = Deposit.objects.filter(block_number__lte=last).count()
-    started = time.perf_counter()
     with transaction.atomic():
         for event in world.vault.events.Deposited().get_logs(from_block=0, to_block=last):
             paid = event["args"]
@@ -203,9 +187,7 @@ def _plain_loop(world: Any, sample: int) -> float:
                     "block_hash": event["blockHash"].to_0x_hex(),
                 },
             )
-        took = time.perf_counter() - started
         transaction.set_rollback(True)
-    return count / took
 
 
 def _live(world: Any, times: int) -> list[float]:
@@ -241,45 +223,57 @@ def _live(world: Any, times: int) -> list[float]:
     return seconds
 
 
-def _seconds(work: Callable[[], None]) -> float:
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
-
-
-def show(found: dict[str, Any]) -> None:
-    """Print what `run` found."""
-    speed = found["per_second"]
+def _show(found: Found) -> None:
+    rows = {
+        "bare eth_getLogs of the same ranges": found.raw,
+        "watcher, credits minted": found.watcher,
+        "plain web3.py loop, nothing credited": found.plain,
+    }
     show_table(
-        f"Catch-up over {found['deposits']:,} deposits",
-        ["", "deposits /s"],
+        f"Catch-up over {found.deposits:,} deposits",
+        ["", "deposits /s", "processor us a deposit"],
         [
-            ["bare eth_getLogs of the same ranges", f"{found['raw_per_second']:,.0f}"],
-            ["plain web3.py loop, nothing credited", f"{found['plain_per_second']:,.0f}"],
-            ["watcher, credits minted", f"{speed:,.0f}"],
-            ["watcher without the minting", f"{found['without_mint_per_second']:,.0f}"],
-            ["bare read : watcher", f"{found['raw_per_second'] / speed:.1f}"],
-            ["watcher : plain loop", f"{speed / found['plain_per_second']:.1f}"],
-            ["megabytes after a tenth", f"{found['megabytes_after_a_tenth']:.0f}"],
-            ["megabytes at the end", f"{found['megabytes_at_the_end']:.0f}"],
+            [name, f"{1 / cost.seconds:,.0f}", f"{1e6 * cost.processor_seconds:,.0f}"]
+            for name, cost in rows.items()
         ],
     )
+    ratios = {
+        "watcher's time : bare read's": (found.watcher, found.raw),
+        "plain loop's time : watcher's": (found.plain, found.watcher),
+    }
+    show_table(
+        "Ratios",
+        ["", "by the clock", "by processor time"],
+        [
+            [
+                name,
+                f"{a.seconds / b.seconds:.1f}",
+                f"{a.processor_seconds / b.processor_seconds:.1f}",
+            ]
+            for name, (a, b) in ratios.items()
+        ],
+    )
+    of_raw = found.watcher.seconds / found.raw.seconds
+    of_plain = found.plain.seconds / found.watcher.seconds
+    stdout.print()
+    show_aim(f"{AIM_OF_RAW:.0f} times the bare read", "catch-up", of_raw, met=of_raw <= AIM_OF_RAW)
+    show_aim(
+        f"{AIM_OF_PLAIN:.0f} times the plain loop's speed",
+        "catch-up",
+        of_plain,
+        met=of_plain >= AIM_OF_PLAIN,
+    )
+    show_table(
+        "Memory of the watcher's process",
+        ["", "megabytes"],
+        [
+            ["after a tenth", f"{found.early_megabytes:.0f}"],
+            ["at the end", f"{found.late_megabytes:.0f}"],
+        ],
+    )
+    percentiles = statistics.quantiles(found.latencies, n=100)
     show_table(
         f"From the confirming block to the credit, polled each {POLL_SECONDS:g} s",
         ["", "seconds"],
-        [["p50", f"{found['live_p50']:.2f}"], ["p99", f"{found['live_p99']:.2f}"]],
+        [["p50", f"{percentiles[49]:.2f}"], ["p99", f"{percentiles[98]:.2f}"]],
     )
-
-
-def main() -> None:
-    """Read the command line, measure, print."""
-    parser = argparse.ArgumentParser(prog="python -m bench.watcher", description=__doc__)
-    parser.add_argument("--deposits", type=int, default=100_000)
-    parser.add_argument("--sample", type=int, default=2_000, help="deposits of the plain loop")
-    parser.add_argument("--live", type=int, default=40, help="deposits of the live run")
-    options = parser.parse_args()
-    show(run(deposits=options.deposits, sample=options.sample, live=options.live))
-
-
-if __name__ == "__main__":
-    main()

@@ -205,12 +205,12 @@ def start_over(*, chain: Chain, genesis_hash: str) -> None:
 
 def _take_back_above(chain: Chain, number: int) -> None:
     redemptions.rewind(chain=chain, number=number)
-    fallen = on_chain(chain).filter(block_number__gt=number).select_related("transfer")
+    fallen = on_chain(chain).filter(block_number__gt=number).order_by("id")
+    fallen = fallen.select_related("transfer").prefetch_related("transfer__postings")
     # Not all at once: a chain that started over takes everything back.
-    while page := list(fallen.select_for_update(of=("self",), no_key=True).order_by("id")[:BATCH]):
-        for deposit in page:
-            if deposit.transfer:
-                _take_back(deposit)
+    while page := list(fallen.select_for_update(of=("self",), no_key=True)[:BATCH]):
+        if credited := [deposit for deposit in page if deposit.transfer]:
+            _take_back(credited)
         ids = [deposit.pk for deposit in page]
         Deposit.objects.filter(pk__in=ids).update(status=Deposit.Status.ORPHANED)
     chain.blocks.filter(number__gt=number).delete()
@@ -223,15 +223,21 @@ def read_again(*, chain: Chain, number: int, block_hash: str) -> None:
     _move_cursor(chain, number, block_hash)
 
 
-def _take_back(deposit: Deposit) -> None:
+def _take_back(deposits: Sequence[Deposit]) -> None:
+    """Reverse the credits of deposits, all at once, or one by one where the ledger refuses one."""
     try:
         with transaction.atomic():
-            ledger.take_back(transfer=deposit.transfer, key=f"{deposit.transfer.key}:reversed")
+            ledger.take_back([deposit.transfer for deposit in deposits])
     except LedgerRefusal as error:
-        # An operator has reversed it before. The watcher must go on for all others.
-        log.error("deposit not taken back", deposit=deposit.pk, exc_info=error)
+        if len(deposits) > 1:
+            for deposit in deposits:
+                _take_back([deposit])
+        else:
+            # An operator has reversed it before. The watcher must go on for all others.
+            log.error("deposit not taken back", deposit=deposits[0].pk, exc_info=error)
     else:
-        log.warning("deposit taken back", deposit=deposit.pk, credits=str(deposit.credits))
+        for deposit in deposits:
+            log.warning("deposit taken back", deposit=deposit.pk, credits=str(deposit.credits))
 
 
 def confirmed(chain: Chain) -> QuerySet[Deposit]:
@@ -255,19 +261,19 @@ def credit_confirmed(chain: Chain) -> int:
     ):
         after = ids[-1]
         try:
-            credited += _credit(ids)
+            credited += _credit(chain, ids)
         except OperationalError:
             raise  # the database itself is in trouble, not a deposit
         except (Problem, DatabaseError):
-            credited += sum(_credit_or_log(pk) for pk in ids)
+            credited += sum(_credit_or_log(chain, pk) for pk in ids)
     if credited:
         log.info("deposits credited", chain=chain.pk, deposits=credited)
     return credited
 
 
-def _credit_or_log(deposit_id: int) -> int:
+def _credit_or_log(chain: Chain, deposit_id: int) -> int:
     try:
-        return _credit([deposit_id])
+        return _credit(chain, [deposit_id])
     except OperationalError:
         raise
     except (Problem, DatabaseError) as error:
@@ -284,31 +290,30 @@ CREDITED = """
 
 
 @in_transaction
-def _credit(ids: Sequence[int]) -> int:
+def _credit(chain: Chain, ids: Sequence[int]) -> int:
     """Mint the credits of deposits, all or none, in the transaction that marks them credited."""
-    pending = Deposit.objects.filter(pk__in=ids, status=Deposit.Status.PENDING)
-    deposits = list(
-        pending.select_for_update(of=("self",), no_key=True).select_related("vault").order_by("id")
-    )
+    pending = Deposit.objects.filter(pk__in=ids, status=Deposit.Status.PENDING).order_by("id")
+    columns = ("pk", "tx_hash", "log_index", "wallet_id", "credits")
+    deposits = list(pending.select_for_update(no_key=True).values_list(*columns))
     if not deposits:
         return 0
     source = ledger.system_account(Account.Kind.VAULT).pk
-    targets = _player_accounts({deposit.wallet_id for deposit in deposits})
+    targets = _player_accounts({wallet for *_, wallet, _ in deposits})
     receipts = ledger.post(
         *(
             ledger.Draft(
-                key=_cause(d),
+                # The row is part of it: an event that fell out of the chain and came back, were it
+                # in the same block, is another cause, and credited anew.
+                key=f"deposit:{chain.pk}:{tx_hash}:{log_index}:{pk}",
                 kind=Transfer.Kind.DEPOSIT,
-                legs=[
-                    ledger.Leg(source, -d.credits),
-                    ledger.Leg(targets[d.wallet_id], d.credits),
-                ],
+                legs=[ledger.Leg(source, -worth), ledger.Leg(targets[wallet], worth)],
             )
-            for d in deposits
+            for pk, tx_hash, log_index, wallet, worth in deposits
         )
     )
     with connection.cursor() as cursor:
-        cursor.execute(CREDITED, [[d.pk for d in deposits], [r.transfer_id for r in receipts]])
+        credited = [pk for pk, *_ in deposits]
+        cursor.execute(CREDITED, [credited, [receipt.transfer_id for receipt in receipts]])
     return len(deposits)
 
 
@@ -322,9 +327,3 @@ def _player_accounts(wallets: Collection[int]) -> dict[int, int]:
     for missing in Wallet.objects.filter(pk__in=set(wallets) - found.keys()):
         found[missing.pk] = ledger.player_account(missing).pk
     return found
-
-
-def _cause(deposit: Deposit) -> str:
-    """The ledger's key of a deposit. The row is part of it: an event that fell out of the chain and
-    came back, were it in the same block, is another cause, and credited anew."""
-    return f"deposit:{deposit.vault.chain_id}:{deposit.tx_hash}:{deposit.log_index}:{deposit.pk}"

@@ -57,11 +57,11 @@ def lock_until_commit(name: str) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
 
 
-def in_transaction(function: Callable[P, R]) -> Callable[P, R]:
-    """Run the function in one transaction: a new one, or the one that is already open.
+def retried(function: Callable[P, R]) -> Callable[P, R]:
+    """Run the function again from its start where Postgres gave up on it, at most 5 times in all.
 
-    A new one that Postgres gave up on is run again from its start, at most 5 times in all; inside
-    an open one the error goes up to whoever opened it, since only the whole can be repeated.
+    Inside an open transaction the error goes up to whoever opened it, since only the whole can be
+    repeated. What is not one statement wants to be `in_transaction`.
     """
 
     @wraps(function)
@@ -70,7 +70,7 @@ def in_transaction(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                with refusals_explained(), transaction.atomic():
+                with refusals_explained():
                     return function(*args, **kwargs)
             except OperationalError as error:
                 if sqlstate(error) not in RETRIED_SQLSTATES or attempt == ATTEMPTS:
@@ -81,3 +81,16 @@ def in_transaction(function: Callable[P, R]) -> Callable[P, R]:
         raise AssertionError("unreachable")
 
     return run
+
+
+def in_transaction(function: Callable[P, R]) -> Callable[P, R]:
+    """Run the function in one transaction: the one that is open, or a new one that is `retried`."""
+
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        if connection.in_atomic_block:
+            return function(*args, **kwargs)
+        with transaction.atomic():
+            return function(*args, **kwargs)
+
+    return retried(run)

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import connection
 
-from wallets.db import in_transaction, refusals_explained
+from wallets.db import refusals_explained, retried
 from wallets.errors import LedgerRefusal
 from wallets.models import Account, Transfer, Wallet
 
@@ -51,13 +51,14 @@ class Receipt:
     replayed: bool
 
 
-@in_transaction
+@retried
 def post(*drafts: Draft) -> list[Receipt]:
     """Post transfers, all or none, in one round trip.
 
-    Raises InsufficientCredits if an account would go below zero, IdempotencyConflict if a key
-    stands for another transfer, LedgerRefusal for what is no valid transfer. After any of them the
-    caller's transaction is void: nothing at all has happened.
+    It is one statement: where no transaction is open, it needs none to be opened for it. Raises
+    InsufficientCredits if an account would go below zero, IdempotencyConflict if a key stands for
+    another transfer, LedgerRefusal for what is no valid transfer. After any of them the caller's
+    transaction is void: nothing at all has happened.
     """
     if any(not 0 < abs(leg.amount) < 10**78 for draft in drafts for leg in draft.legs):
         raise LedgerRefusal("A leg moves 1 to 10^78 - 1 credits.")
@@ -137,15 +138,22 @@ def mint(*, wallet: Wallet, credits_: int, key: str) -> Receipt:
     )
 
 
-def take_back(*, transfer: Transfer, key: str) -> Receipt:
-    """Reverse a deposit that the chain took back; the player may be left below zero."""
-    return reverse(transfer=transfer, key=key, kind=Transfer.Kind.DEPOSIT_REVERSAL)
+def take_back(transfers: Sequence[Transfer]) -> list[Receipt]:
+    """Reverse deposits that the chain took back; their players may be left below zero.
+
+    All or none. Their postings may be prefetched. Raises LedgerRefusal if any of them is reversed.
+    """
+    kind = Transfer.Kind.DEPOSIT_REVERSAL
+    return post(*(_mirror(t, key=f"{t.key}:reversed", kind=kind) for t in transfers))
 
 
-def reverse(
-    *, transfer: Transfer, key: str, kind: Transfer.Kind = Transfer.Kind.REVERSAL, memo: str = ""
-) -> Receipt:
+def reverse(*, transfer: Transfer, key: str, memo: str = "") -> Receipt:
     """Undo a whole transfer by its mirror image. Raises LedgerRefusal if any of it is undone."""
-    legs = [Leg(p.account_id, -p.amount) for p in transfer.postings.order_by("id")]
-    (receipt,) = post(Draft(key=key, kind=kind, legs=legs, memo=memo, reverses=transfer.pk))
+    (receipt,) = post(_mirror(transfer, key=key, kind=Transfer.Kind.REVERSAL, memo=memo))
     return receipt
+
+
+def _mirror(transfer: Transfer, *, key: str, kind: Transfer.Kind, memo: str = "") -> Draft:
+    postings = sorted(transfer.postings.all(), key=lambda posting: posting.pk)
+    legs = [Leg(posting.account_id, -posting.amount) for posting in postings]
+    return Draft(key=key, kind=kind, legs=legs, memo=memo, reverses=transfer.pk)

@@ -181,7 +181,7 @@ class Posting(models.Model):
     """One leg of a transfer. On a kept account it carries the balance before and after it."""
 
     # No foreign keys in Postgres: their checks would lock the row of a busy system account in every
-    # transfer. `ledger_check_posting` holds both references, and neither row can ever be deleted.
+    # transfer. `ledger_check_postings` holds both references, and neither row can ever be deleted.
     transfer = models.ForeignKey(
         Transfer, on_delete=models.PROTECT, related_name="postings", db_constraint=False
     )

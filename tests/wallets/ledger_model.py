@@ -45,34 +45,33 @@ class Model:
         self.versions.setdefault(place.pk, 0)
 
     def post(self, drafts: Sequence[Draft]) -> list[bool]:
-        """Post all or none, and say which had been posted before."""
+        """Post all or none, and say which had been posted before.
+
+        Of several things that are wrong, the one that is looked at first is told.
+        """
         after = Model(
             self.places, dict(self.balances), dict(self.versions), dict(self.posted), self.ids
         )
-        replayed = [after._post_one(draft) for draft in drafts]
-        # What only the whole transaction can show comes last.
-        for draft, before in zip(drafts, replayed, strict=True):
-            if not before:
-                after._check_whole(draft)
+        if not all(draft.legs for draft in drafts):
+            raise Refused(LedgerRefusal)
+        replayed = [after._posted_before(draft) for draft in drafts]
+        new = [draft for draft, before in zip(drafts, replayed, strict=True) if not before]
+        for draft in new:
+            after._move(draft)
+        for draft in new:
+            after._check_whole(draft)
+        if not all(same(after.posted[draft.key], draft) for draft in drafts):
+            raise Refused(IdempotencyConflict)
+        for draft in new:
+            if draft.reverses is not None:
+                after._check_reversal(draft)
         self.balances, self.versions, self.posted = after.balances, after.versions, after.posted
         return replayed
 
-    def _post_one(self, draft: Draft) -> bool:
-        if not draft.legs or sum(leg.amount for leg in draft.legs) != 0:
-            # Whatever else is wrong with the legs: no transfer at all. But who gives credits that
-            # are not there is told so first.
-            if draft.key not in self.posted:
-                self._move(draft)
-            raise Refused(LedgerRefusal)
-        if draft.key in self.posted:
-            if same(self.posted[draft.key], draft):
-                return True
-            raise Refused(IdempotencyConflict)
-        self._move(draft)
-        if draft.reverses is not None:
-            self._check_reversal(draft)
-        self.posted[draft.key] = draft
-        return False
+    def _posted_before(self, draft: Draft) -> bool:
+        before = draft.key in self.posted
+        self.posted.setdefault(draft.key, draft)
+        return before
 
     def _move(self, draft: Draft) -> None:
         for leg in draft.legs:
@@ -100,7 +99,6 @@ class Model:
         )
         taken = net(draft)
         remains = Counter(moved)
-        remains.update(taken)
         for other in self.posted.values():
             if other.reverses == draft.reverses:
                 remains.update(net(other))

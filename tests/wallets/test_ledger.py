@@ -237,7 +237,7 @@ def test_only_a_deposit_that_was_taken_back_leaves_a_player_below_zero_and_then_
     wallet, escrow = new_wallet(100), new_escrow()
     deposit = Transfer.objects.get(kind=Transfer.Kind.DEPOSIT)
     stake(wallet, escrow, 80, "stake:1")
-    ledger.take_back(transfer=deposit, key="deposit:1:reversed")
+    ledger.take_back([deposit])
     assert available(wallet) == -80
     with pytest.raises(InsufficientCredits):
         stake(wallet, escrow, 1, "stake:2")

@@ -120,8 +120,27 @@ def test_even_the_tables_owner_is_refused_when_it_tries_to(name, scene):
 @pytest.mark.parametrize(
     "sql",
     [
+        "UPDATE wallets_posting SET transfer_id = 1",
+        "UPDATE wallets_posting SET amount = 31, balance = 31",
+        "DELETE FROM wallets_posting",
+    ],
+)
+def test_a_leg_that_is_bent_while_nothing_else_would_refuse_it_is_seen_at_commit(sql, scene):
+    rows = ledger_rows()
+    with refused(NOT_VALID), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE wallets_posting DISABLE TRIGGER ledger_refuse_change")
+        cursor.execute(
+            f"{sql} WHERE transfer_id = %s AND account_id = %s",
+            [scene["transfer"], scene["escrow"]],
+        )
+    assert ledger_rows() == rows
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
         "ALTER TABLE wallets_posting DISABLE TRIGGER ALL",
-        "DROP TRIGGER ledger_check_posting ON wallets_posting",
+        "DROP TRIGGER ledger_check_postings ON wallets_posting",
         "SET session_replication_role = replica",
         "CREATE OR REPLACE FUNCTION ledger_refuse() RETURNS trigger LANGUAGE plpgsql "
         "AS 'BEGIN RETURN NULL; END'",

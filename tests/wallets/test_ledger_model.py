@@ -276,9 +276,16 @@ class LedgerMachine(RuleBasedStateMachine):
     def reverse(self, data: st.DataObject) -> None:
         """All of any transfer, reversals included; a deposit may leave its player in debt."""
         original = self.replay(data)
-        key, pk = self.key(), self.model.ids[original.key]
+        pk = self.model.ids[original.key]
         deposit = original.kind == Kind.DEPOSIT and data.draw(st.booleans())
-        call = ledger.take_back if deposit else ledger.reverse
+        key = f"{original.key}:reversed" if deposit else self.key()
+
+        def call() -> list[Receipt]:
+            transfer = Transfer.objects.get(pk=pk)
+            if deposit:
+                return ledger.take_back([transfer])
+            return [ledger.reverse(transfer=transfer, key=key)]
+
         self.attempt(
             Draft(
                 key=key,
@@ -286,7 +293,7 @@ class LedgerMachine(RuleBasedStateMachine):
                 legs=tuple(Leg(leg.account, -leg.amount) for leg in original.legs),
                 reverses=pk,
             ),
-            by=lambda: [call(transfer=Transfer.objects.get(pk=pk), key=key)],
+            by=call,
         )
 
     @rule(data=st.data(), amount=st.one_of(SMALL, st.none()))

@@ -21,25 +21,35 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT kind IN ('vault', 'fees', 'hou
 -- account, and what that gains or (below zero) gives. Returns a row for each transfer, in order;
 -- `replayed` where an earlier call had posted it.
 --
--- A loop of plain statements, because their plans are made once for a session: as one statement over
--- the whole arrays, a transfer of two legs takes twice as long.
+-- One statement for each table, however many transfers: so the checks run once for all. How many
+-- elements an array has must not matter to the plans, or each call would be planned anew.
 CREATE FUNCTION ledger_post(
     keys text[], kinds text[], memos text[], reverses bigint[],
     leg_transfers int[], leg_accounts bigint[], leg_amounts numeric[]
 ) RETURNS TABLE (transfer_id bigint, replayed boolean)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, public, pg_temp SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
-    leg int := 1;
-    first_leg int;
-    new_version bigint;
-    new_balance numeric;
-    total numeric;
+    reversed bigint[] := array_remove(reverses, NULL);
+    place int := 0;
+    next_place int;
+    ids bigint[];
+    replays boolean[];
     written timestamptz;
 BEGIN
+    FOREACH next_place IN ARRAY leg_transfers LOOP
+        EXIT WHEN next_place NOT BETWEEN greatest(place, 1) AND place + 1;
+        place := next_place;
+    END LOOP;
+    IF place <> cardinality(keys) OR next_place <> place THEN
+        RAISE EXCEPTION 'after transfer %: one without legs, or legs without one', place
+            USING ERRCODE = 'BA003';
+    END IF;
+
     -- Every lock that this call needs, in one order, so that no two calls wait for each other.
-    IF array_remove(reverses, NULL) <> '{}' THEN
+    IF reversed <> '{}' THEN
         PERFORM FROM wallets_transfer t
-        WHERE t.id = ANY (reverses) ORDER BY t.id FOR NO KEY UPDATE;
+        WHERE t.id = ANY (reversed) ORDER BY t.id FOR NO KEY UPDATE;
     END IF;
     PERFORM FROM wallets_account a
     WHERE a.id = ANY (leg_accounts) AND NOT ledger_is_system(a.kind)
@@ -47,65 +57,92 @@ BEGIN
     -- Read while the locks are held, so that along an account time never runs backwards.
     written := clock_timestamp();
 
-    FOR place IN 1 .. cardinality(keys) LOOP
-        INSERT INTO wallets_transfer (key, kind, memo, reverses_id, created_at)
-        VALUES (keys[place], kinds[place], memos[place], reverses[place], written)
+    WITH draft AS MATERIALIZED (
+        SELECT nextval('wallets_transfer_id_seq') AS id, d.*
+        FROM unnest(keys, kinds, memos, ledger_post.reverses)
+            WITH ORDINALITY AS d (key, kind, memo, original, place)
+    ), posted AS (
+        INSERT INTO wallets_transfer (id, key, kind, memo, reverses_id, created_at)
+        SELECT d.id, d.key, d.kind, d.memo, d.original, written FROM draft d
         ON CONFLICT (key) DO NOTHING
-        RETURNING id INTO transfer_id;
-        replayed := transfer_id IS NULL;
+        RETURNING id
+    )
+    SELECT array_agg(d.id ORDER BY d.place), array_agg(p.id IS NULL ORDER BY d.place)
+    INTO ids, replays
+    FROM draft d LEFT JOIN posted p ON p.id = d.id;
 
-        first_leg := leg;
-        total := 0;
-        WHILE leg_transfers[leg] = place LOOP
-            IF NOT replayed THEN
-                UPDATE wallets_account a
-                SET balance = a.balance + leg_amounts[leg], version = a.version + 1
-                WHERE a.id = leg_accounts[leg] AND NOT ledger_is_system(a.kind)
-                RETURNING a.version, a.balance INTO new_version, new_balance;
-                INSERT INTO wallets_posting
-                    (transfer_id, account_id, amount, version, previous_balance, balance)
-                VALUES (ledger_post.transfer_id, leg_accounts[leg], leg_amounts[leg],
-                        new_version, new_balance - leg_amounts[leg], new_balance);
-            END IF;
-            total := total + leg_amounts[leg];
-            leg := leg + 1;
-        END LOOP;
+    UPDATE wallets_account a
+    SET balance = a.balance + gain.amount, version = a.version + gain.legs
+    FROM (
+        SELECT l.account, sum(l.amount) AS amount, count(*) AS legs
+        FROM unnest(leg_transfers, leg_accounts, leg_amounts) AS l (place, account, amount)
+        WHERE NOT replays[l.place]
+        GROUP BY l.account
+    ) gain
+    WHERE a.id = gain.account AND NOT ledger_is_system(a.kind);
 
-        IF leg = first_leg OR total <> 0 THEN
-            RAISE EXCEPTION 'transfer % has no legs, or they do not sum to zero', keys[place]
-                USING ERRCODE = 'BA003';
-        ELSIF replayed THEN
-            transfer_id := ledger_posted_before(
-                keys[place], kinds[place], memos[place], reverses[place],
-                leg_accounts[first_leg : leg - 1], leg_amounts[first_leg : leg - 1]);
-        ELSIF reverses[place] IS NOT NULL THEN
-            PERFORM ledger_check_reversal(transfer_id, reverses[place]);
-        END IF;
-        RETURN NEXT;
-    END LOOP;
-    IF leg <= cardinality(leg_transfers) THEN
-        RAISE EXCEPTION 'leg % belongs to no transfer', leg USING ERRCODE = 'BA003';
+    -- The account has what its last leg left; each leg takes off what those after it moved.
+    INSERT INTO wallets_posting
+        (transfer_id, account_id, amount, version, previous_balance, balance)
+    SELECT ids[leg.place], leg.account, leg.amount, a.version - leg.later,
+           a.balance - leg.moved_later - leg.amount, a.balance - leg.moved_later
+    FROM (
+        SELECT l.*, count(*) OVER so_far - 1 AS later,
+               sum(l.amount) OVER so_far - l.amount AS moved_later
+        FROM unnest(leg_transfers, leg_accounts, leg_amounts)
+            WITH ORDINALITY AS l (place, account, amount, number)
+        WHERE NOT replays[l.place]
+        WINDOW so_far AS (PARTITION BY l.account ORDER BY l.number DESC)
+    ) leg
+    LEFT JOIN wallets_account a ON a.id = leg.account AND NOT ledger_is_system(a.kind)
+    ORDER BY leg.number;
+
+    IF true = ANY (replays) THEN
+        ids := ledger_posted_before(
+            keys, kinds, memos, reverses, leg_transfers, leg_accounts, leg_amounts);
     END IF;
+    IF reversed <> '{}' THEN
+        PERFORM ledger_check_reversal(r.reversal, r.original)
+        FROM unnest(ids, reverses) AS r (reversal, original) WHERE r.original IS NOT NULL;
+    END IF;
+    RETURN QUERY SELECT * FROM unnest(ids, replays);
 END $$;
 
--- The transfer that was posted under this key, if it is the same in every respect.
+-- The transfers that are posted under these keys, if they are the same in every respect.
 CREATE FUNCTION ledger_posted_before(
-    cause text, kind text, memo text, reverses bigint, accounts bigint[], amounts numeric[]
-) RETURNS bigint
+    keys text[], kinds text[], memos text[], reverses bigint[],
+    leg_transfers int[], leg_accounts bigint[], leg_amounts numeric[]
+) RETURNS bigint[]
 LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
-    posted wallets_transfer%ROWTYPE;
+    ids bigint[];
+    other text;
 BEGIN
-    SELECT * INTO STRICT posted FROM wallets_transfer t WHERE t.key = cause;
-    IF (posted.kind, posted.memo, posted.reverses_id) IS DISTINCT FROM (kind, memo, reverses)
-        OR (accounts, amounts) IS DISTINCT FROM (
-            SELECT (array_agg(p.account_id ORDER BY p.id), array_agg(p.amount ORDER BY p.id))
-            FROM wallets_posting p WHERE p.transfer_id = posted.id)
-    THEN
-        RAISE EXCEPTION 'key % was posted before with other content', cause
+    SELECT array_agg(t.id ORDER BY d.place),
+           min(d.key) FILTER (
+               WHERE (d.kind, d.memo, d.original, d.accounts, d.amounts)
+                   IS DISTINCT FROM (t.kind, t.memo, t.reverses_id, p.accounts, p.amounts))
+    INTO ids, other
+    FROM (
+        SELECT d.*, array_agg(l.account ORDER BY l.number) AS accounts,
+               array_agg(l.amount ORDER BY l.number) AS amounts
+        FROM unnest(keys, kinds, memos, ledger_posted_before.reverses)
+            WITH ORDINALITY AS d (key, kind, memo, original, place)
+        JOIN unnest(leg_transfers, leg_accounts, leg_amounts)
+            WITH ORDINALITY AS l (place, account, amount, number) USING (place)
+        GROUP BY d.key, d.kind, d.memo, d.original, d.place
+    ) d
+    JOIN wallets_transfer t ON t.key = d.key
+    CROSS JOIN LATERAL (
+        SELECT array_agg(p.account_id ORDER BY p.id) AS accounts,
+               array_agg(p.amount ORDER BY p.id) AS amounts
+        FROM wallets_posting p WHERE p.transfer_id = t.id
+    ) p;
+    IF other IS NOT NULL THEN
+        RAISE EXCEPTION 'key % was posted before with other content', other
             USING ERRCODE = 'BA002';
     END IF;
-    RETURN posted.id;
+    RETURN ids;
 END $$;
 
 -- A reversal takes back, account by account, and all reversals of a transfer together at most what it
@@ -157,51 +194,64 @@ $$;
 -- The checks below run for whoever wrote the rows, as that role. They name the schema of each table,
 -- so that a temporary table of the same name fools none of them.
 
--- Seen at commit, in whatever order the rows were written: a transfer's legs sum to zero in each
--- asset, what a posting refers to exists, and it follows the one before it on its account.
-CREATE FUNCTION ledger_check_posting() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Seen at the end of each statement that adds postings: the legs of their transfers sum to zero in
+-- each asset, what they refer to exists, and each follows the one before it on its account, which
+-- has moved already. The lookups are one by one on purpose: a join would be planned for as many rows
+-- as the first statement of a session adds, and kept for all others.
+CREATE FUNCTION ledger_check_postings() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    wrong bigint;
 BEGIN
-    IF TG_OP <> 'INSERT' THEN
-        PERFORM public.ledger_check_sum(OLD.transfer_id);
-    END IF;
-    IF TG_OP = 'DELETE' THEN
-        RETURN NULL;
-    END IF;
-    PERFORM public.ledger_check_sum(NEW.transfer_id);
-    IF NOT EXISTS (
-        SELECT FROM public.wallets_transfer t, public.wallets_account a
-        LEFT JOIN public.wallets_posting previous
-            ON previous.account_id = a.id AND previous.version = NEW.version - 1
-        WHERE t.id = NEW.transfer_id AND a.id = NEW.account_id
-          AND public.ledger_is_system(a.kind) = (NEW.version IS NULL)
-          AND (NEW.version IS NULL
-               OR NEW.version < a.version
-               OR (NEW.version = a.version AND NEW.balance = a.balance))
-          AND (NEW.version IS NULL
-               OR NEW.previous_balance = CASE NEW.version WHEN 1 THEN 0 ELSE previous.balance END)
-    ) THEN
-        RAISE EXCEPTION 'posting % does not follow from what is there', NEW.id
+    SELECT leg.id INTO wrong
+    FROM added leg LEFT JOIN LATERAL (
+        SELECT * FROM public.wallets_account WHERE id = leg.account_id OFFSET 0
+    ) a ON true
+    WHERE (
+        public.ledger_is_system(a.kind) = (leg.version IS NULL)
+        AND (SELECT true FROM public.wallets_transfer t WHERE t.id = leg.transfer_id)
+        AND (
+            leg.version IS NULL
+            OR (leg.version < a.version OR (leg.version = a.version AND leg.balance = a.balance))
+            AND leg.previous_balance = CASE leg.version WHEN 1 THEN 0 ELSE (
+                SELECT p.balance FROM public.wallets_posting p
+                WHERE p.account_id = leg.account_id AND p.version = leg.version - 1
+            ) END
+        )
+        AND 0 = (
+            SELECT sum(p.amount)
+            FROM public.wallets_posting p JOIN public.wallets_account o ON o.id = p.account_id
+            WHERE p.transfer_id = leg.transfer_id AND o.asset_id = a.asset_id
+        )
+    ) IS NOT TRUE
+    LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'posting % does not follow from what is there', wrong
             USING ERRCODE = 'BA003';
     END IF;
     RETURN NULL;
 END $$;
+CREATE TRIGGER ledger_check_postings AFTER INSERT ON wallets_posting
+    REFERENCING NEW TABLE AS added
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_postings();
 
-CREATE FUNCTION ledger_check_sum(transfer bigint) RETURNS void LANGUAGE plpgsql AS $$
+-- What is there never changes (ledger_refuse). Should that ever be off: a leg that is moved, changed
+-- or removed leaves its transfers summing to zero, at the latest at commit.
+CREATE FUNCTION ledger_check_moved_leg() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF EXISTS (
         SELECT FROM public.wallets_posting p
         LEFT JOIN public.wallets_account a ON a.id = p.account_id
-        WHERE p.transfer_id = transfer
-        GROUP BY a.asset_id
+        WHERE p.transfer_id IN (OLD.transfer_id, NEW.transfer_id)
+        GROUP BY p.transfer_id, a.asset_id
         HAVING sum(p.amount) <> 0
     ) THEN
-        RAISE EXCEPTION 'transfer % does not sum to zero', transfer USING ERRCODE = 'BA003';
+        RAISE EXCEPTION 'without posting %, its transfer does not sum to zero', OLD.id
+            USING ERRCODE = 'BA003';
     END IF;
+    RETURN NULL;
 END $$;
-
-CREATE CONSTRAINT TRIGGER ledger_check_posting
-    AFTER INSERT OR UPDATE OR DELETE ON wallets_posting DEFERRABLE INITIALLY DEFERRED
-    FOR EACH ROW EXECUTE FUNCTION ledger_check_posting();
+CREATE CONSTRAINT TRIGGER ledger_check_moved_leg AFTER UPDATE OR DELETE ON wallets_posting
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ledger_check_moved_leg();
 
 -- Below zero goes only a player, by the reversal of a deposit that the chain took back. Seen at once,
 -- not at commit, so that whoever asks for too much is told so.
@@ -223,11 +273,11 @@ CREATE TRIGGER ledger_check_funds AFTER INSERT OR UPDATE ON wallets_posting
     FOR EACH ROW WHEN (NEW.balance < 0 AND NEW.amount < 0)
     EXECUTE FUNCTION ledger_check_funds();
 
--- A kept account moves by one posting at a time, and its balance is the one that this posting left.
+-- Seen at commit: a kept account moves forward along its postings, and has what the last of them left.
 CREATE FUNCTION ledger_check_account() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF NOT public.ledger_is_system(NEW.kind) AND (
-        (TG_OP = 'UPDATE' AND NEW.version <> OLD.version + 1)
+        (TG_OP = 'UPDATE' AND NEW.version <= OLD.version)
         OR ((NEW.version, NEW.balance) <> (0, 0) AND NOT EXISTS (
             SELECT FROM public.wallets_posting p
             WHERE p.account_id = NEW.id AND p.version = NEW.version AND p.balance = NEW.balance
