@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from contracts.models import Deposit, Vault
+from contracts.selectors import deposits_of
 from contracts.serializers import ChainSerializer, DepositSerializer
 from wallets.errors import NotFound
 
@@ -56,6 +57,4 @@ class DepositsView(ListAPIView):
 
     def get_queryset(self):
         """The deposits of the wallet that is logged in."""
-        return Deposit.objects.filter(wallet=self.request.user).select_related(
-            "token", "vault__chain"
-        )
+        return deposits_of(self.request.user)

@@ -12,10 +12,10 @@ from rest_framework.views import APIView
 
 from contracts import withdrawals
 from contracts.models import Withdrawal
+from contracts.selectors import withdrawals_of
 from contracts.withdrawal_serializers import NewWithdrawalSerializer, WithdrawalSerializer
 from wallets.errors import NotFound
 from wallets.idempotency import HEADER, once
-from wallets.models import Wallet
 
 IDEMPOTENCY_KEY = OpenApiParameter(
     HEADER,
@@ -27,16 +27,8 @@ IDEMPOTENCY_KEY = OpenApiParameter(
 MAX_ID = 2**63 - 1
 
 
-def _of(wallet: Wallet) -> QuerySet[Withdrawal]:
-    return (
-        Withdrawal.objects.filter(wallet=wallet)
-        .select_related("wallet", "token__vault__chain")
-        .prefetch_related("redemptions")
-    )
-
-
 def _shown(withdrawal: Withdrawal) -> dict[str, Any]:
-    return dict(WithdrawalSerializer(_of(withdrawal.wallet).get(pk=withdrawal.pk)).data)
+    return dict(WithdrawalSerializer(withdrawals_of(withdrawal.wallet).get(pk=withdrawal.pk)).data)
 
 
 class WithdrawalsView(ListAPIView):
@@ -47,7 +39,7 @@ class WithdrawalsView(ListAPIView):
 
     def get_queryset(self) -> QuerySet[Withdrawal]:
         """The withdrawals of the wallet that is logged in."""
-        return _of(self.request.user)
+        return withdrawals_of(self.request.user)
 
     @extend_schema(tags=["chain"])
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:

@@ -1,10 +1,15 @@
-"""Statements as files: CSV (RFC 4180) or JSON lines, oldest line first."""
+"""What a player takes away: statements as files, CSV (RFC 4180) or JSON lines, oldest line first;
+and the wallets' part of the export of all of a player's data.
+"""
 
 import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator
 from types import MappingProxyType
+from typing import Any
+
+from django.db.models import QuerySet
 
 from wallets import selectors
 from wallets.models import Posting, Wallet
@@ -13,6 +18,35 @@ COLUMNS = ("id", "created_at", "kind", "cause", "memo", "amount", "balance")
 # Rows that are fetched at once: a statement of any length takes the same memory.
 CHUNK_ROWS = 2_000
 Line = dict[str, str | int]
+Rows = list[dict[str, Any]]
+
+
+def in_batches(
+    queryset: QuerySet[Any], *, by: str = "pk", size: int = CHUNK_ROWS
+) -> Iterator[list[Any]]:
+    """All rows in ascending order of a unique column, so many at once.
+
+    Each batch is a query of its own that begins after the row before, so that nothing is held in
+    the database between two of them.
+    """
+    rest = queryset.order_by(by)
+    while batch := list(rest[:size]):
+        yield batch
+        rest = queryset.order_by(by).filter(**{f"{by}__gt": getattr(batch[-1], by)})
+
+
+def own_statement(wallet: Wallet) -> Iterator[Rows]:
+    """A player's statement, for the export."""
+    for postings in in_batches(selectors.statement(wallet), by="version"):
+        yield [_line(posting) for posting in postings]
+
+
+def own_tokens(wallet: Wallet) -> Iterator[Rows]:
+    """A player's bearer tokens, by name, for the export; what they are is not kept."""
+    for tokens in in_batches(wallet.tokens.all()):
+        yield [
+            {"name": t.name, "created_at": t.created_at, "expires_at": t.expires_at} for t in tokens
+        ]
 
 
 def lines(wallet: Wallet) -> Iterator[Line]:
