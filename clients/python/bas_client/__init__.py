@@ -13,6 +13,7 @@ from bas_client.models import (
     Move,
     Movement,
     Play,
+    Rematch,
     Side,
     StatementLine,
     Token,
@@ -20,6 +21,7 @@ from bas_client.models import (
 )
 from bas_client.node import NATIVE, Node
 from bas_client.protocol import commitment, login_message
+from bas_client.records import Event, HeadToHead, HouseApe, PastMatch, Player, Result, Withdrawal
 
 __all__ = [
     "NATIVE",
@@ -31,17 +33,25 @@ __all__ = [
     "Client",
     "Credits",
     "Deposit",
+    "Event",
+    "HeadToHead",
+    "HouseApe",
     "LockedIn",
     "Match",
     "MatchCard",
     "Move",
     "Movement",
     "Node",
+    "PastMatch",
     "Play",
+    "Player",
+    "Rematch",
+    "Result",
     "Side",
     "StatementLine",
     "Token",
     "Tribute",
+    "Withdrawal",
     "commitment",
     "login_message",
 ]

@@ -1,9 +1,11 @@
 """The client: one method for each call of the API."""
 
+import json
 import secrets
 import time
 import uuid
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import TracebackType
@@ -11,6 +13,7 @@ from typing import Any, Literal, Self
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
+import httpx_sse
 from eth_account import Account
 from eth_account.messages import encode_defunct
 from eth_account.signers.local import LocalAccount
@@ -18,10 +21,13 @@ from eth_account.signers.local import LocalAccount
 from bas_client.errors import ApiProblem
 from bas_client.models import Chain, Choice, Credits, Deposit, Match, MatchCard, StatementLine
 from bas_client.protocol import commitment, login_message
+from bas_client.records import Event, HeadToHead, HouseApe, PastMatch, Player, Withdrawal
 
 API = "/api/v1/"
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 2.0
+# A stream says something at least every 15 seconds.
+SILENCE_SECONDS = 45
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +144,22 @@ class Client:
         """Yield your deposits, newest first."""
         return map(Deposit.of, self._pages("deposits"))
 
+    def withdraw(self, credits: int) -> Withdrawal:
+        """Ask for credits back; the voucher follows once it is signed."""
+        return Withdrawal.of(self._send("POST", "withdrawals", json={"credits": credits}))
+
+    def withdrawals(self) -> Iterator[Withdrawal]:
+        """Yield your withdrawals, newest first."""
+        return map(Withdrawal.of, self._pages("withdrawals"))
+
+    def cancel_withdrawal(self, withdrawal_id: int) -> Withdrawal:
+        """Take a withdrawal back while no voucher is signed."""
+        return Withdrawal.of(self._send("POST", f"withdrawals/{withdrawal_id}/cancel"))
+
+    def export(self) -> dict[str, Any]:
+        """Return all that is kept about you."""
+        return dict(self._send("GET", "export"))
+
     # --- the lobby ----------------------------------------------------------------------------
 
     def lobby(self) -> Iterator[MatchCard]:
@@ -168,6 +190,22 @@ class Client:
         """Take the other seat, stake, and start."""
         form = {"invitation": invitation}
         return Match.of(self._send("POST", f"matches/{match_id}/join", json=form))
+
+    def quick_match(self, *, stake: int) -> Match:
+        """Join the match of this stake that has waited longest, or make one and wait."""
+        return Match.of(self._send("POST", "matches/quick", json={"stake": stake}))
+
+    def rematch(self, match_id: str) -> Match:
+        """Offer the opponent of a match that has ended a rematch, or accept the one offered."""
+        return Match.of(self._send("POST", f"matches/{match_id}/rematch"))
+
+    def practice_apes(self) -> list[HouseApe]:
+        """Return the apes of the house, to practise against."""
+        return [HouseApe.of(ape) for ape in self._send("GET", "matches/practice")]
+
+    def practice(self, ape: str) -> Match:
+        """Start a match without a stake against an ape of the house."""
+        return Match.of(self._send("POST", "matches/practice", json={"ape": ape}))
 
     def cancel_match(self, match_id: str) -> Match:
         """Take back your match before anyone has joined; the stake returns."""
@@ -233,6 +271,60 @@ class Client:
         """Give the match up."""
         return Match.of(self._send("POST", f"matches/{match_id}/resign"))
 
+    # --- watching -----------------------------------------------------------------------------
+
+    def events(
+        self, match_id: str, *, after: int | None = None, invitation: str | None = None
+    ) -> Iterator[Event]:
+        """Yield what happens in a match, as it happens, from its beginning to its `ended`.
+
+        `after` is the number of the last event that you have. A connection that breaks is made
+        again, for `patience_seconds`, and goes on where it was.
+        """
+        deadline: float | None = None
+        while True:
+            try:
+                with self._stream(match_id, after, invitation) as source:
+                    deadline = None
+                    if source.response.status_code == httpx.codes.NO_CONTENT:
+                        return  # it has ended, and `after` was its end
+                    for message in source.iter_sse():
+                        if not message.data:
+                            continue  # what the library makes of a heartbeat
+                        data = json.loads(message.data)
+                        yield Event(kind=message.event, n=data.get("n"), data=data)
+                        after = data.get("n", after)
+                        if message.event == "ended":
+                            return
+            except httpx.TransportError:
+                deadline = deadline or time.monotonic() + self.patience_seconds
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(FIRST_PAUSE_SECONDS)
+
+    def transcript(self, match_id: str, *, invitation: str | None = None) -> dict[str, Any]:
+        """Return all that anyone needs to verify a match that has ended."""
+        headers = {} if invitation is None else {"Invitation": invitation}
+        return dict(self._send("GET", f"matches/{match_id}/transcript", headers=headers))
+
+    # --- players ------------------------------------------------------------------------------
+
+    def leaderboard(self) -> Iterator[Player]:
+        """Yield all who have been rated, best first."""
+        return map(Player.of, self._pages("leaderboard"))
+
+    def player(self, address: str) -> Player:
+        """Return a player's record; an empty one for an address that was never rated."""
+        return Player.of(self._send("GET", f"players/{address}"))
+
+    def player_matches(self, address: str) -> Iterator[PastMatch]:
+        """Yield a player's matches that have ended, newest first."""
+        return map(PastMatch.of, self._pages(f"players/{address}/matches"))
+
+    def head_to_head(self, address: str, other: str) -> HeadToHead:
+        """Return how a player's matches against another have ended."""
+        return HeadToHead.of(self._send("GET", f"players/{address}/against/{other}"))
+
     # --- the wire -----------------------------------------------------------------------------
 
     def _send(
@@ -245,9 +337,7 @@ class Client:
         headers: Mapping[str, str] | None = None,
         repeatable: bool = True,
     ) -> Any:
-        headers = dict(headers or {})
-        if self.token is not None:
-            headers["Authorization"] = f"Bearer {self.token}"
+        headers = self._authorized(headers)
         if method != "GET":
             headers["Idempotency-Key"] = str(uuid.uuid4())
         deadline = time.monotonic() + self.patience_seconds
@@ -272,6 +362,28 @@ class Client:
                     raise problem
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+
+    def _authorized(self, headers: Mapping[str, str] | None) -> dict[str, str]:
+        login = {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
+        return {**(headers or {}), **login}
+
+    @contextmanager
+    def _stream(
+        self, match_id: str, after: int | None, invitation: str | None
+    ) -> Iterator[httpx_sse.EventSource]:
+        asked = {"Last-Event-ID": after, "Invitation": invitation}
+        headers = {name: str(value) for name, value in asked.items() if value is not None}
+        with httpx_sse.connect_sse(
+            self._http,
+            "GET",
+            f"{API}matches/{match_id}/events",
+            headers=self._authorized(headers),
+            timeout=httpx.Timeout(self._http.timeout.connect, read=SILENCE_SECONDS),
+        ) as source:
+            if not source.response.is_success:
+                source.response.read()
+                raise ApiProblem.of(source.response)
+            yield source
 
     def _pages(self, path: str, params: Mapping[str, str] | None = None) -> Iterator[Any]:
         query: dict[str, Any] = {"page_size": "200", **(params or {})}

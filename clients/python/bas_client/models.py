@@ -249,10 +249,11 @@ class MatchCard:
     @classmethod
     def of(cls, data: Json) -> "MatchCard":
         """Read it from JSON."""
-        return cls(**_card(data))
+        return cls(**card_fields(data))
 
 
-def _card(data: Json) -> dict[str, Any]:
+def card_fields(data: Json) -> dict[str, Any]:
+    """Read what all that shows a match has, from JSON."""
     return {
         "id": data["id"],
         "status": data["status"],
@@ -267,26 +268,43 @@ def _card(data: Json) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
+class Rematch:
+    """A rematch that is offered, or was accepted; `by` is its maker's side in the first match."""
+
+    match: str
+    by: Side
+    status: str
+
+    @classmethod
+    def of(cls, data: Json) -> "Rematch":
+        """Read it from JSON."""
+        return cls(data["match"], data["by"], data["status"])
+
+
+@dataclass(frozen=True, slots=True)
 class Match(MatchCard):
     """A whole match, as you may see it. `play` is None before the start.
 
-    `invitation` is shown to the match's maker, to pass on; `server_secret` to all, at the end.
+    `invitation` is shown to the match's maker, to pass on; `server_secret` to all, at the end;
+    `rematch` to its two players, then.
     """
 
     you: Side | None
     invitation: str | None
     secret_hash: str
     server_secret: str | None
+    rematch: Rematch | None
     play: Play | None
 
     @classmethod
     def of(cls, data: Json) -> "Match":
         """Read it from JSON."""
         return cls(
-            **_card(data),
+            **card_fields(data),
             you=data["you"],
             invitation=data["invitation"],
             secret_hash=data["secret_hash"],
             server_secret=data["server_secret"],
+            rematch=None if data["rematch"] is None else Rematch.of(data["rematch"]),
             play=None if data["play"] is None else Play.of(data["play"]),
         )
