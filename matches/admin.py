@@ -49,6 +49,7 @@ EVENT_COLOURS = {
     "movement": "primary",
     "potion": "warning",
     "resign": "danger",
+    "void": "danger",
 }
 # Said elsewhere on the page, or of use to a program only.
 LEFT_OUT = frozenset(

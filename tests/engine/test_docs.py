@@ -1,4 +1,7 @@
-"""docs/engine.md says what the engine does: its examples are run and its table is compared."""
+"""docs/engine.md says what the engine does: its examples are run and its table is compared.
+
+So is the format of transcripts in docs/fairness.md.
+"""
 
 import contextlib
 import io
@@ -7,10 +10,11 @@ import re
 import sys
 from pathlib import Path
 
-from engine import GOD_V1, RULINGS
+from engine import GOD_V1, RULINGS, verify
 from engine.__main__ import main
 
-PAGE = (Path(__file__).parents[2] / "docs" / "engine.md").read_text()
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "engine.md").read_text()
 
 
 def block(language):
@@ -38,4 +42,19 @@ def test_the_table_of_rulings_has_each_one_with_its_value():
     rows = re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", section, re.MULTILINE)
     assert {name: json.loads(value) for name, value in rows} == {
         name: getattr(GOD_V1, name) for name in RULINGS
+    }
+
+
+def test_the_format_of_a_transcript_is_written_down_as_it_is_verified():
+    page = (DOCS / "fairness.md").read_text()
+    rows = re.findall(r"^\| ([^|]*) \| ((?:`\w+`(?:, )?)+) \|$", page, re.MULTILINE)
+    written = {name.replace("`", ""): tuple(re.findall(r"\w+", keys)) for name, keys in rows}
+    example = json.loads((DOCS / "fairness-example.json").read_text())
+    movement = next(event for event in example["events"] if event["type"] == "movement")
+    assert written == {
+        "the transcript": verify.DOCUMENT,
+        "header": verify.HEADER,
+        **{f"event {kind}": keys for kind, keys in verify.EVENTS.items()},
+        "a choice": tuple(movement["a"]),
+        "result": tuple(example["result"]),
     }

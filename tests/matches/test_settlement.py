@@ -66,6 +66,16 @@ def by_an_operator(table, _winner):
     battle.void(operator=operator, match_id=table.id, reason="a test")
 
 
+def by_an_operator_between_two_reveals(table, _winner):
+    operator = Wallet.objects.create(
+        username=f"operator of {table.id}", is_staff=True, is_superuser=True
+    )
+    for side, choice in (("a", ROCK), ("b", PAPER)):
+        table.lock_in(side, choice)
+    table.reveal("a", ROCK)
+    battle.void(operator=operator, match_id=table.id, reason="a test")
+
+
 ENDS = {
     by_rounds: ("won", "rounds"),
     by_misses: ("won", "missed"),
@@ -74,6 +84,7 @@ ENDS = {
     by_the_last_movement_of_all: ("draw", "movements"),
     by_absence_of_both: ("abandoned", "missed"),
     by_an_operator: ("cancelled", "voided"),
+    by_an_operator_between_two_reveals: ("cancelled", "voided"),
 }
 stakes = st.one_of(st.integers(1, 50), st.integers(1, 1_000_000))
 fees = st.one_of(st.sampled_from([0, 1, 9_999, 10_000]), st.integers(0, 10_000))
@@ -120,20 +131,40 @@ def test_every_way_a_match_ends_pays_out_exactly_the_pot(end, winner, stake, bps
     check_at_commit()
 
 
-@pytest.mark.django_db
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
-@given(stake=stakes, bps=fees, expires=st.booleans())
-def test_a_match_that_is_cancelled_or_expires_gives_the_stake_back_whole(stake, bps, expires):
+def waiting(stake):
+    """A match that nobody has joined, whose maker has staked everything."""
     maker = player(stake)
+    return maker, lobby.create_match(wallet=maker, stake=stake, visibility="open")
+
+
+def offered_again(stake):
+    """A rematch that was not accepted, whose maker has staked everything that was left."""
+    table = Table(stake=stake, credits_=2 * stake)
+    table.resign("a")
+    maker = table.wallets["a"]
+    return maker, lobby.rematch(wallet=maker, match_id=table.id)
+
+
+@pytest.mark.django_db
+@settings(max_examples=24, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    make=st.sampled_from([waiting, offered_again]), stake=stakes, bps=fees, expires=st.booleans()
+)
+def test_a_match_that_is_cancelled_or_expires_gives_the_stake_back_whole(make, stake, bps, expires):
     with override_settings(HOUSE_FEE_BPS=bps):
-        match = lobby.create_match(wallet=maker, stake=stake, visibility="open")
+        maker, match = make(stake)
+    taken_before = fees_taken()
+    assert (available(maker), escrow_of(match), credits_in_play(maker)) == (0, stake, stake)
     if expires:
         with override_settings(MATCH_OPEN_SECONDS=0):
             assert lobby.expire_match(match_id=match.pk)
+            assert not lobby.expire_match(match_id=match.pk)
     else:
-        lobby.cancel_match(wallet=maker, match_id=match.pk)
+        for _ in range(2):
+            lobby.cancel_match(wallet=maker, match_id=match.pk)
     assert (available(maker), escrow_of(match), credits_in_play(maker)) == (stake, 0, 0)
-    assert fees_taken() == sum_over_all_accounts() == 0
+    assert (fees_taken(), sum_over_all_accounts()) == (taken_before, 0)
+    assert Transfer.objects.filter(key=f"release:{match.pk}").count() == 1
     check_at_commit()
 
 
