@@ -70,7 +70,7 @@ function MoveButton(props: Props & { you: Seat; move: Move; digit: number }) {
       class="move"
       aria-label={words.moves[move]}
       aria-describedby={id}
-      aria-pressed={battle.move.value === move}
+      aria-pressed={(battle.ownLock.value?.choice ?? battle.choice.value)?.move === move}
       aria-disabled={why !== null}
       onClick={() => battle.choose(move)}
     >

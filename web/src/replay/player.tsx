@@ -50,19 +50,19 @@ export function Player({ frames, header }: { frames: readonly Course[]; header: 
       <div class="controls">
         <fieldset class="transport" aria-label={words.label}>
           <button type="button" aria-label={words.first} onClick={() => go(0)}>
-            ⏮
+            «
           </button>
           <button type="button" aria-label={words.back} onClick={() => go(place - 1)}>
-            ◀
+            ‹
           </button>
           <button type="button" class="primary" onClick={toggle}>
             {isPlaying ? words.pause : words.play}
           </button>
           <button type="button" aria-label={words.forward} onClick={() => go(place + 1)}>
-            ▶
+            ›
           </button>
           <button type="button" aria-label={words.last} onClick={() => go(last)}>
-            ⏭
+            »
           </button>
         </fieldset>
         <input

@@ -64,7 +64,7 @@ export const battle = {
     round: (round: number) => (round === 0 ? "Before round 1" : `Round ${round}`),
     score: (own: number, other: number) => `${own} : ${other}`,
     inPhase: (n: number, of: number) => `${n} of ${of}`,
-    cycle: (n: number, of: number) => `cycle ${n} of ${of}`,
+    cycle: (n: number, of: number) => `cycle ${n}/${of}`,
     suddenDeath: "sudden death",
     seconds: (n: number) => `${n} s`,
     timer: "Time left",
@@ -80,7 +80,7 @@ export const battle = {
   },
   stage: {
     choose: "Choose your move",
-    waitingForOther: (name: string) => `Locked in. Waiting for ${name}…`,
+    waitingForOther: (name: string) => `Waiting for ${name}…`,
     revealing: "Both locked in. Revealing…",
     otherRevealing: (name: string) => `Waiting for ${name} to reveal…`,
     otherBrowser: "You locked in from another browser. Only there can it be revealed.",

@@ -43,7 +43,7 @@ export const replay = {
       result: "The end and the payout are what follows from it",
     },
     sums: (events: number, movements: number, draws: number) =>
-      `${events} events, ${movements} movements, ${draws} influences drawn`,
+      `Events: ${events}. Movements: ${movements}. Influences drawn: ${draws}.`,
   },
 
   /** What is off, by the verifier's code. */
