@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.db import connection, connections
 
-from contracts import deposits, tasks, watcher
+from contracts import tasks, watcher
 from contracts.events import MovedMeanwhile
 from contracts.models import Chain, Deposit
 from contracts.node import connect
@@ -229,7 +229,8 @@ def test_a_deposit_that_the_ledger_refuses_holds_up_no_other_and_is_told_of(worl
     world.deposit(player, 3)
     world.confirm()
     # Its key stands for something else already.
-    key = deposits._cause(Deposit.objects.get())
+    waiting = Deposit.objects.get()
+    key = f"deposit:{world.chain.pk}:{waiting.tx_hash}:{waiting.log_index}:{waiting.pk}"
     ledger.mint(wallet=wallet_for(world.players[2]), credits_=1, key=key)
 
     trouble = world.failing_scan()

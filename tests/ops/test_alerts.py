@@ -92,10 +92,10 @@ def a_balance_is_bent(running: Running) -> Iterator[None]:
 def the_vault_is_emptied(running: Running) -> Iterator[None]:
     vault = running.world.vault.address
     held = running.world.node.eth.get_balance(vault)
-    running.world.anvil.rpc("anvil_setBalance", vault, "0x0")
+    running.world.chain_node.set_balance(vault, 0)
     note_holdings()
     yield
-    running.world.anvil.rpc("anvil_setBalance", vault, hex(held))
+    running.world.chain_node.set_balance(vault, held)
     note_holdings()
 
 
@@ -128,7 +128,7 @@ def the_node_fails(running: Running) -> Iterator[None]:
 
 @contextmanager
 def the_chain_runs_ahead(running: Running) -> Iterator[None]:
-    running.world.anvil.rpc("evm_increaseTime", 700)
+    running.world.chain_node.rpc("evm_increaseTime", 700)
     running.world.mine(2)
     running.node.once("eth_getLogs", http_status(429))
     running.world.failing_scan()
