@@ -16,8 +16,8 @@ from django.urls import reverse
 from unfold.dataclasses import SearchResult
 
 from contracts.admin import CHAIN_COLOURS, chain_status
-from contracts.models import Block, Chain, Deposit, Token, Vault
-from matches.models import Match, Seat
+from contracts.models import Block, Chain, Deposit, Node, Redemption, Token, Vault, Withdrawal
+from matches.models import Heartbeat, Match, Outage, Seat
 from wallets.admin_base import grouped, list_of, page_of
 from wallets.models import (
     Account,
@@ -50,6 +50,8 @@ SIDEBAR: tuple[tuple[str, tuple[tuple[str, str, type[Model], dict[str, Any]], ..
             ("Transfers", "swap_horiz", Transfer, {}),
             ("Postings", "receipt_long", Posting, {}),
             ("Deposits", "download", Deposit, {}),
+            ("Withdrawals", "upload", Withdrawal, {}),
+            ("Redemptions", "receipt", Redemption, {}),
             ("Assets", "toll", Asset, {}),
         ),
     ),
@@ -65,12 +67,20 @@ SIDEBAR: tuple[tuple[str, tuple[tuple[str, str, type[Model], dict[str, Any]], ..
         "Chain",
         (
             ("Chains", "link", Chain, {}),
+            ("Nodes", "dns", Node, {}),
             ("Vaults", "account_balance", Vault, {}),
             ("Tokens", "paid", Token, {}),
             ("Blocks", "deployed_code", Block, {}),
         ),
     ),
-    ("Matches", (("Matches", "swords", Match, {}),)),
+    (
+        "Matches",
+        (
+            ("Matches", "swords", Match, {}),
+            ("Outages", "power_off", Outage, {}),
+            ("Heartbeat", "monitor_heart", Heartbeat, {}),
+        ),
+    ),
     (
         "Access",
         (
@@ -80,7 +90,7 @@ SIDEBAR: tuple[tuple[str, tuple[tuple[str, str, type[Model], dict[str, Any]], ..
         ),
     ),
 )
-SEARCHED = (Wallet, Match, Transfer, Deposit, Account, Vault, Token)
+SEARCHED = (Wallet, Match, Transfer, Deposit, Withdrawal, Redemption, Account, Vault, Token)
 HITS_OF_EACH = 5
 
 
@@ -155,6 +165,12 @@ def _pending() -> tuple[str, str]:
     return grouped(found["deposits"]), f"worth {grouped(found['credits'] or 0)} credits"
 
 
+def _to_approve() -> tuple[str, str]:
+    asked = Withdrawal.objects.filter(status=Withdrawal.Status.REQUESTED)
+    found = asked.aggregate(withdrawals=Count("pk"), credits=Sum("credits"))
+    return grouped(found["withdrawals"]), f"over {grouped(found['credits'] or 0)} credits"
+
+
 def _live() -> tuple[str, str]:
     running = Match.objects.filter(status=Match.Status.RUNNING).count()
     lobby = Match.objects.filter(status=Match.Status.OPEN, visibility=Match.Visibility.OPEN)
@@ -167,6 +183,13 @@ CARDS: tuple[tuple[str, str, Callable[[], tuple[str, str]], type[Model], dict[st
     ("Stakes in play", "lock", _in_play, Account, {"kind__exact": Account.Kind.ESCROW}),
     ("Fees", "percent", _fees, Account, {"kind__exact": Account.Kind.FEES}),
     ("Deposits waiting", "download", _pending, Deposit, {"status__exact": Deposit.Status.PENDING}),
+    (
+        "Withdrawals to approve",
+        "upload",
+        _to_approve,
+        Withdrawal,
+        {"status__exact": Withdrawal.Status.REQUESTED},
+    ),
     ("Matches", "swords", _live, Match, {"status__exact": Match.Status.RUNNING}),
 )
 

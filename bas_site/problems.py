@@ -44,7 +44,7 @@ def problem(status: int, code: str, title: str, detail: str = "", **extra: Any) 
     """The body of a problem response (RFC 9457, section 3.1), which is counted."""
     ANSWERED.labels(status, code).inc()
     return {
-        "type": f"/api/docs#problem-{code}",
+        "type": f"/api/problems#{code}",
         "title": title,
         "status": status,
         "code": code,

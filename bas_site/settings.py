@@ -196,6 +196,8 @@ SPECTACULAR_SETTINGS = {
         "Side": "matches.models.Side",
         "MatchStatus": "matches.models.Match.Status",
         "DepositStatus": "contracts.models.Deposit.Status",
+        "WithdrawalStatus": "contracts.models.Withdrawal.Status",
+        "Finality": "contracts.models.Chain.Finality",
     },
 }
 
@@ -259,9 +261,18 @@ LIVE_STREAMS_PER_WALLET = env.int("LIVE_STREAMS_PER_WALLET", default=20)
 LIVE_HEARTBEAT_SECONDS = env.float("LIVE_HEARTBEAT_SECONDS", default=15)
 LIVE_STREAM_SECONDS = env.float("LIVE_STREAM_SECONDS", default=3600)
 HOUSE_FEE_BPS = env.int("HOUSE_FEE_BPS", default=250)
-for _name in ("MATCH_LOCK_SECONDS", "MATCH_REVEAL_SECONDS", "MATCH_MIN_STAKE", "MATCH_MAX_LIVE"):
-    if globals()[_name] < 1:
-        raise ImproperlyConfigured(f"{_name} is {globals()[_name]}; it must be 1 or more.")
+_LEAST = {
+    "MATCH_LOCK_SECONDS": 1,
+    "MATCH_REVEAL_SECONDS": 1,
+    "MATCH_OPEN_SECONDS": 1,
+    "MATCH_MIN_STAKE": 1,
+    "MATCH_MAX_LIVE": 1,
+    "MATCH_GRACE_SECONDS": 0,
+    "MATCH_MAX_REPLACEMENTS": 0,
+}
+for _name, _least in _LEAST.items():
+    if globals()[_name] < _least:
+        raise ImproperlyConfigured(f"{_name} is {globals()[_name]}; it must be {_least} or more.")
 if MATCH_OUTAGE_SECONDS <= 2 * MATCH_SWEEP_SECONDS:
     raise ImproperlyConfigured("MATCH_OUTAGE_SECONDS must be more than two MATCH_SWEEP_SECONDS.")
 if not 0 <= HOUSE_FEE_BPS <= 10_000:

@@ -6,6 +6,7 @@ from bas_site.dev_rpc import dev_rpc
 from bas_site.export import ExportView
 from bas_site.health import healthz, readyz
 from bas_site.metrics import metrics
+from bas_site.problem_list import problem_list
 from bas_site.shell import shell
 
 # The paths of web/src/router.ts.
@@ -30,6 +31,7 @@ urlpatterns = [
     path("api/schema", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema")),
     path("dev/rpc", dev_rpc),
+    path("api/problems", problem_list),
     path("healthz", healthz),
     path("readyz", readyz),
     path("metrics", metrics),

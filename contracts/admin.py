@@ -1,12 +1,19 @@
-"""The console's pages on the chain: its cursor, its vaults, and what was deposited."""
+"""The console's pages on the chain: its cursor, its nodes and vaults, and what was deposited."""
+
+from datetime import timedelta
 
 from django.contrib import admin
 from django.db import models
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.html import format_html
 from unfold.utils import display_for_label
 from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
-from contracts.models import Block, Chain, Deposit, Token, Vault
+from contracts.models import Block, Chain, Deposit, Node, Token, Vault
+from wallets.admin_actions import HasActions, with_reason
 from wallets.admin_base import (
     ADDRESS,
     HASH,
@@ -22,6 +29,7 @@ from wallets.admin_base import (
     grouped,
     in_coins,
     moment,
+    plain,
     relate,
     status,
     to,
@@ -35,6 +43,7 @@ DEPOSIT_COLOURS = {
     Deposit.Status.ORPHANED: "danger",
 }
 CHAIN_COLOURS = {"paused": "warning", "in trouble": "danger", "watched": "success"}
+NODE_COLOURS = {"resting": "danger", "failing": "warning", "well": "success"}
 
 
 def chain_status(chain: Chain) -> str:
@@ -42,17 +51,17 @@ def chain_status(chain: Chain) -> str:
     return "paused" if chain.paused else "in trouble" if chain.trouble else "watched"
 
 
-def _coins(amount_: int, token: Token) -> str:
+def coins(amount_: int, token: Token) -> str:
     """An amount in whole tokens."""
-    coins = in_coins(amount_, token.decimals)
-    return format_html('<span class="amount">{} {}</span>', coins, token.symbol)
+    whole = in_coins(amount_, token.decimals)
+    return format_html('<span class="amount">{} {}</span>', whole, token.symbol)
 
 
-def _coins_and_units(amount_: int, token: Token) -> str:
+def coins_and_units(amount_: int, token: Token) -> str:
     """An amount in whole tokens, and beside it in the token's smallest unit."""
     return format_html(
         '{} <span class="amount text-font-subtle-light">= {}</span>',
-        _coins(amount_, token),
+        coins(amount_, token),
         grouped(amount_),
     )
 
@@ -66,12 +75,21 @@ def _confirmations(deposit: Deposit) -> str:
     return f"{max(0, chain.head_block - deposit.block_number + 1)} of {chain.confirmations}"
 
 
+def _seconds_behind(chain: Chain) -> str | None:
+    """The time between the last block that was read and the newest one."""
+    if not (chain.head_timestamp and chain.scanned_timestamp):
+        return None
+    behind = max(timedelta(), chain.head_timestamp - chain.scanned_timestamp)
+    return grouped(int(behind.total_seconds()))
+
+
 @admin.register(Chain)
-class ChainAdmin(ConsoleAdmin):
+class ChainAdmin(HasActions, ConsoleAdmin):
     """Chains and how far they have been read. The watcher may be paused, or made more patient."""
 
-    editable = ("paused", "confirmations")
+    editable = ("finality", "confirmations")
     grants = ("view", "change")
+    actions_detail = ("pause", "unpause")
     # With none, a deposit would count before it is in a block.
     formfield_overrides = {
         models.PositiveIntegerField: {"min_value": 1, "widget": UnfoldAdminIntegerFieldWidget}
@@ -80,9 +98,10 @@ class ChainAdmin(ConsoleAdmin):
         "name",
         cell(lambda c: display_for_label(chain_status(c), "-", CHAIN_COLOURS), "Watcher"),
         amount("scanned_block", "Scanned to"),
-        amount("head_block", "Newest block"),
         cell(lambda c: grouped(max(0, c.head_block - c.scanned_block)), "Blocks behind"),
-        "confirmations",
+        cell(_seconds_behind, "Seconds behind"),
+        amount("pending_deposits", "Pending deposits"),
+        amount("reorgs", "Reorgs"),
         moment("scanned_at", "Last scan"),
     )
     fieldsets = (
@@ -92,9 +111,9 @@ class ChainAdmin(ConsoleAdmin):
                 "fields": (
                     cell(lambda c: display_for_label(chain_status(c), "-", CHAIN_COLOURS), "State"),
                     "trouble",
-                    "paused",
                     "finality",
                     "confirmations",
+                    amount("pending_deposits", "Deposits that don't count yet"),
                 )
             },
         ),
@@ -105,8 +124,18 @@ class ChainAdmin(ConsoleAdmin):
                     amount("scanned_block", "Last scanned block"),
                     code("scanned_hash", "Its hash"),
                     amount("head_block", "Newest block seen"),
+                    cell(
+                        lambda c: grouped(max(0, c.head_block - c.scanned_block)), "Blocks behind"
+                    ),
+                    cell(_seconds_behind, "Seconds behind"),
+                    cell(
+                        lambda c: grouped(c.final_block) if c.final_block >= 0 else None,
+                        "Newest final block",
+                    ),
                     moment("scanned_at", "Last scan"),
                     amount("block_range", "Blocks asked for at once"),
+                    amount("reorgs", "Reorganisations seen"),
+                    amount("deepest_reorg", "The deepest, in blocks"),
                 )
             },
         ),
@@ -116,6 +145,83 @@ class ChainAdmin(ConsoleAdmin):
 
     has_add_permission = ReadOnlyAdmin.has_add_permission
     has_delete_permission = ReadOnlyAdmin.has_delete_permission
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Chain]:
+        """Chains with what is told of other tables."""
+        last_read = Block.objects.filter(chain=OuterRef("pk"), number=OuterRef("scanned_block"))
+        pending = Deposit.objects.filter(vault__chain=OuterRef("pk"), status="pending")
+        counted = pending.order_by().values("vault__chain").annotate(n=Count("pk")).values("n")
+        return (
+            super()
+            .get_queryset(request)
+            .annotate(
+                scanned_timestamp=Subquery(last_read.values("timestamp")[:1]),
+                pending_deposits=Coalesce(Subquery(counted), 0),
+            )
+        )
+
+    @with_reason(
+        "Pause",
+        permission="change",
+        icon="pause",
+        question="Nothing of this chain is read, credited, signed or given back until it goes on. "
+        "Nothing is lost meanwhile.",
+        possible=lambda chain: not chain.paused,
+    )
+    def pause(self, *, operator: Wallet, row: Chain, reason: str) -> None:
+        """Let the chain be."""
+        Chain.objects.filter(pk=row.pk).update(paused=True)
+
+    @with_reason(
+        "Go on",
+        permission="change",
+        icon="play_arrow",
+        question="The chain is read on from where it was paused.",
+        possible=lambda chain: chain.paused,
+    )
+    def unpause(self, *, operator: Wallet, row: Chain, reason: str) -> None:
+        """Read it again."""
+        Chain.objects.filter(pk=row.pk).update(paused=False)
+
+
+def _node_status(node: Node) -> str:
+    """How a node does: left alone for a while, failing when last asked, or well."""
+    if node.rests_until and node.rests_until > timezone.now():
+        return "resting"
+    return "failing" if node.failures_in_a_row else "well"
+
+
+@admin.register(Node)
+class NodeAdmin(ReadOnlyAdmin):
+    """Nodes, by their place among the chain's RPC URLs: a URL holds a key, and is shown nowhere."""
+
+    linked_by = ("chain",)
+    list_select_related = ("chain",)
+    list_display = (
+        to("chain", "Chain"),
+        amount("place", "Place among the URLs"),
+        cell(lambda n: display_for_label(_node_status(n), "-", NODE_COLOURS), "Health"),
+        plain("last_cause", "Last failed by"),
+        moment("failed_at", "Last failed"),
+        moment("answered_at", "Last answered"),
+    )
+    fieldsets = (
+        (None, {"fields": list_display}),
+        (
+            "Failures",
+            {
+                "fields": (
+                    amount("failures_in_a_row", "Failures in a row"),
+                    moment("rests_until", "Rests until"),
+                    cell(
+                        lambda n: " · ".join(f"{k} {grouped(v)}" for k, v in n.failures.items()),
+                        "How many by each cause",
+                    ),
+                )
+            },
+        ),
+    )
+    nothing_here = "A node is written here when it is first asked."
 
 
 class TokenInline(ReadOnlyInline):
@@ -129,7 +235,7 @@ class TokenInline(ReadOnlyInline):
         "symbol",
         code("address", "Address"),
         "decimals",
-        cell(lambda token: _coins_and_units(token.credit_price, token), "Price of a credit"),
+        cell(lambda token: coins_and_units(token.credit_price, token), "Price of a credit"),
     )
 
 
@@ -164,7 +270,7 @@ class TokenAdmin(ReadOnlyAdmin):
         code("address", "Address", keep=ADDRESS),
         to("vault", "Vault", keep=ADDRESS),
         "decimals",
-        cell(lambda token: _coins_and_units(token.credit_price, token), "Price of a credit"),
+        cell(lambda token: coins_and_units(token.credit_price, token), "Price of a credit"),
     )
     fieldsets = (
         (
@@ -176,7 +282,7 @@ class TokenAdmin(ReadOnlyAdmin):
                     to("vault", "Vault"),
                     "decimals",
                     cell(
-                        lambda token: _coins_and_units(token.credit_price, token),
+                        lambda token: coins_and_units(token.credit_price, token),
                         "Price of a credit",
                     ),
                 )
@@ -216,7 +322,7 @@ class DepositAdmin(ReadOnlyAdmin):
         status("status", "Status", DEPOSIT_COLOURS),
         to("wallet", "Wallet", keep=ADDRESS),
         amount("credits", "Credits"),
-        cell(lambda deposit: _coins(deposit.amount, deposit.token), "Paid"),
+        cell(lambda deposit: coins(deposit.amount, deposit.token), "Paid"),
         code("tx_hash", "Transaction", keep=HASH),
         cell(_confirmations, "Confirmed by"),
         moment("seen_at", "Seen"),
@@ -230,7 +336,7 @@ class DepositAdmin(ReadOnlyAdmin):
                     cell(_confirmations, "Confirmations"),
                     to("wallet", "Wallet"),
                     amount("credits", "Credits"),
-                    cell(lambda deposit: _coins_and_units(deposit.amount, deposit.token), "Paid"),
+                    cell(lambda deposit: coins_and_units(deposit.amount, deposit.token), "Paid"),
                     to("transfer", "Transfer"),
                     moment("seen_at", "Seen"),
                     moment("credited_at", "Credited"),
@@ -261,6 +367,10 @@ relate(
     lambda t: t.kind == Transfer.Kind.DEPOSIT and {"transfer__id__exact": t.pk},
     icon="download",
 )
+relate(Chain, Node, lambda chain: {"chain__id__exact": chain.pk}, icon="dns")
 relate(Chain, Vault, lambda chain: {"chain__id__exact": chain.pk}, icon="account_balance")
 relate(Chain, Block, lambda chain: {"chain__id__exact": chain.pk}, icon="deployed_code")
 relate(Vault, Deposit, lambda vault: {"vault__id__exact": vault.pk}, icon="download")
+
+# Registers its pages too; a module of its own for its length.
+import contracts.withdrawal_admin  # noqa: E402, F401

@@ -21,7 +21,7 @@ class ChainView(APIView):
 
     @extend_schema(responses=ChainSerializer, tags=["chain"])
     def get(self, request: Request) -> Response:
-        """The vault's address, the price of a credit in each coin, the confirmations asked."""
+        """The vault's address, the price of a credit in each coin, what makes a deposit count."""
         vault = (
             Vault.objects.filter(chain=settings.CHAIN_ID, current=True)
             .select_related("chain")
@@ -37,7 +37,9 @@ class ChainView(APIView):
                     "chain_id": chain.pk,
                     "name": chain.name,
                     "vault": vault.address,
-                    "confirmations": chain.confirmations,
+                    "finality": chain.finality,
+                    "confirmations": chain.confirmations_asked,
+                    "counting_block": chain.counting_block,
                     "scanned_block": chain.scanned_block,
                     "head_block": chain.head_block,
                     "scanned_at": chain.scanned_at,

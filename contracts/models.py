@@ -1,5 +1,6 @@
 """What is known of the chain, and how far it has been read."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db import models
@@ -9,6 +10,8 @@ from wallets.fields import WholeNumberField
 from wallets.models import Transfer, Wallet
 
 NATIVE = "0x0000000000000000000000000000000000000000"
+# Later than any date that there is; a chain of development may be anywhere in time.
+LAST_SECOND = int(datetime.max.replace(tzinfo=UTC).timestamp())
 
 
 class AddressField(models.CharField):
@@ -78,6 +81,18 @@ class Chain(models.Model):
             return self.scanned_block - self.confirmations + 1
         return min(self.final_block, self.scanned_block)
 
+    @property
+    def confirmations_asked(self) -> int | None:
+        """Confirmations that make a deposit count; None where the node's tagged block does."""
+        by_number = self.finality == self.Finality.CONFIRMATIONS
+        return self.confirmations if by_number else None
+
+    def confirmations_of(self, block_number: int) -> int:
+        """Blocks from this one, counted in, to the last one read; at most those asked for."""
+        so_far = max(0, self.scanned_block - block_number + 1)
+        asked = self.confirmations_asked
+        return so_far if asked is None else min(so_far, asked)
+
 
 class Node(models.Model):
     """How a node of a chain has done. It is known by its place among the chain's RPC URLS: the URL
@@ -88,6 +103,7 @@ class Node(models.Model):
     failures = models.JSONField(default=dict, help_text="how many there were, by cause")
     failures_in_a_row = models.PositiveIntegerField(default=0)
     failed_at = models.DateTimeField(null=True)
+    last_cause = models.CharField(max_length=32, blank=True, help_text="of its last failure")
     answered_at = models.DateTimeField(null=True)
     rests_until = models.DateTimeField(null=True, help_text="not asked before")
 
@@ -320,6 +336,13 @@ class Withdrawal(models.Model):
 
     def __str__(self) -> str:
         return f"withdrawal {self.pk}"
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """The deadline; None before it is signed, and where no date is so late."""
+        if self.deadline is None or self.deadline > LAST_SECOND:
+            return None
+        return datetime.fromtimestamp(self.deadline, UTC)
 
 
 class Redemption(models.Model):

@@ -46,6 +46,7 @@ def count_failure(*, chain: Chain, place: int, trouble: Trouble) -> None:
         return
     node = _count(chain, place, trouble.cause, 1)
     node.failed_at = timezone.now()
+    node.last_cause = trouble.cause
     rest = FIRST_REST_SECONDS * 2 ** min(node.failures_in_a_row, 10)
     # With jitter, so that those who were turned away at once don't all come back at once.
     rest = random.uniform(0.5, 1) * min(rest, LONGEST_BACKOFF_SECONDS)  # noqa: S311 - no secret

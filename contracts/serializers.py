@@ -2,7 +2,10 @@
 
 from rest_framework import serializers
 
-from contracts.models import Deposit, Token
+from contracts.models import Chain, Deposit, Token
+
+FINALITY = "what makes it count: so many confirmations, or the node's safe or finalized block"
+ASKED = "null where the node's safe or finalized block decides"
 
 
 class TokenSerializer(serializers.ModelSerializer):
@@ -21,7 +24,11 @@ class ChainSerializer(serializers.Serializer):
     chain_id = serializers.IntegerField()
     name = serializers.CharField()
     vault = serializers.CharField(help_text="the address to call deposit() on")
-    confirmations = serializers.IntegerField(help_text="asked for before a deposit is credited")
+    finality = serializers.ChoiceField(choices=Chain.Finality.choices, help_text=FINALITY)
+    confirmations = serializers.IntegerField(
+        allow_null=True, help_text=f"asked for before a deposit is credited; {ASKED}"
+    )
+    counting_block = serializers.IntegerField(help_text="deposits up to this block count")
     scanned_block = serializers.IntegerField()
     head_block = serializers.IntegerField()
     scanned_at = serializers.DateTimeField(allow_null=True, help_text="of the last look at it")
@@ -38,7 +45,12 @@ class DepositSerializer(serializers.ModelSerializer):
     amount = serializers.CharField(help_text="in the token's smallest unit")
     credits = serializers.IntegerField()
     confirmations = serializers.SerializerMethodField()
-    confirmations_asked = serializers.IntegerField(source="vault.chain.confirmations")
+    confirmations_asked = serializers.IntegerField(
+        source="vault.chain.confirmations_asked", allow_null=True, help_text=ASKED
+    )
+    finality = serializers.ChoiceField(
+        source="vault.chain.finality", choices=Chain.Finality.choices, help_text=FINALITY
+    )
 
     class Meta:
         model = Deposit
@@ -50,6 +62,7 @@ class DepositSerializer(serializers.ModelSerializer):
             "credits",
             "confirmations",
             "confirmations_asked",
+            "finality",
             "tx_hash",
             "block_number",
             "seen_at",
@@ -64,5 +77,4 @@ class DepositSerializer(serializers.ModelSerializer):
         """
         if deposit.status == Deposit.Status.ORPHANED:
             return 0
-        chain = deposit.vault.chain
-        return max(0, min(chain.confirmations, chain.scanned_block - deposit.block_number + 1))
+        return deposit.vault.chain.confirmations_of(deposit.block_number)

@@ -11,10 +11,13 @@ import structlog
 from web3 import Web3
 from web3.exceptions import Web3Exception
 
+from contracts import nodes
 from contracts.events import MovedMeanwhile
 from contracts.models import NATIVE, Chain, Withdrawal
 from contracts.node import (
+    BlockUnknown,
     NodeFailed,
+    Trouble,
     check_genesis,
     connect,
     header,
@@ -81,16 +84,24 @@ def fields(withdrawal: Withdrawal, deadline: int | None) -> dict[str, Any]:
 
 
 def ask_any_node(chain: Chain, question: Callable[[Web3], Answer]) -> Answer:
-    """The answer of the first node that can give it. Raises Trouble if none can."""
-    trouble = str(no_node(chain.pk))
-    for place, url in enumerate(rpc_urls(chain.pk), start=1):
+    """The answer of the first node that can give it and takes no rest. Raises Trouble if none can.
+
+    A node that fails is counted and given a rest, as it is when the watcher asks it.
+    """
+    trouble = "All nodes rest." if rpc_urls(chain.pk) else str(no_node(chain.pk))
+    for place, url in nodes.nodes_to_ask(chain):
         try:
             node = connect(url=url, chain_id=chain.pk)
             check_genesis(node, name=chain.name, genesis_hash=chain.genesis_hash)
-            return question(node)
+            answer = question(node)
         except Web3Exception as error:
             trouble = reason(error)
             log.warning("node skipped", chain=chain.pk, node=place, trouble=trouble)
+            if isinstance(error, Trouble):
+                nodes.count_failure(chain=chain, place=place, trouble=error)
+        else:
+            nodes.count_answer(chain=chain, place=place)
+            return answer
     raise NodeFailed(trouble)
 
 
@@ -109,7 +120,7 @@ def standing(node: Web3, withdrawal: Withdrawal) -> Standing:
     check_has(node, vault.chain)
     head = header(node, "latest")
     if head.number < vault.chain.scanned_block:
-        raise NodeFailed("The node is behind what was read before.")
+        raise BlockUnknown("The node is behind what was read before.")
     at = hex(head.number)
     timestamp = int(head.timestamp.timestamp())
 

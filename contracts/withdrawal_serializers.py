@@ -1,19 +1,16 @@
 """What the API of withdrawals reads and shows."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from contracts import vouchers
-from contracts.models import Redemption, Withdrawal
-from contracts.serializers import TokenSerializer
+from contracts.models import Chain, Redemption, Withdrawal
+from contracts.serializers import ASKED, FINALITY, TokenSerializer
 
 # More digits than there are credits; the limits themselves are the settings'.
 MAX_CREDITS = 10**15
-# Later than any date that there is; a chain of development may be anywhere in time.
-LAST_SECOND = int(datetime.max.replace(tzinfo=UTC).timestamp())
 
 
 class NewWithdrawalSerializer(serializers.Serializer):
@@ -47,10 +44,20 @@ class WithdrawalSerializer(serializers.ModelSerializer):
         allow_blank=True,
         help_text="why there is no voucher yet; empty if it is only a moment",
     )
-    deadline = serializers.SerializerMethodField()
+    deadline = serializers.DateTimeField(
+        source="expires_at",
+        read_only=True,
+        allow_null=True,
+        help_text="the time of the last block in which the voucher is good",
+    )
     voucher = serializers.SerializerMethodField()
     confirmations = serializers.SerializerMethodField()
-    confirmations_asked = serializers.IntegerField(source="token.vault.chain.confirmations")
+    confirmations_asked = serializers.IntegerField(
+        source="token.vault.chain.confirmations_asked", allow_null=True, help_text=ASKED
+    )
+    finality = serializers.ChoiceField(
+        source="token.vault.chain.finality", choices=Chain.Finality.choices, help_text=FINALITY
+    )
     tx_hash = serializers.SerializerMethodField()
 
     class Meta:
@@ -67,16 +74,11 @@ class WithdrawalSerializer(serializers.ModelSerializer):
             "tx_hash",
             "confirmations",
             "confirmations_asked",
+            "finality",
             "requested_at",
             "ended_at",
         ]
         read_only_fields = fields
-
-    def get_deadline(self, withdrawal: Withdrawal) -> datetime | None:
-        """The time of the last block in which the voucher is good."""
-        if withdrawal.deadline is None or withdrawal.deadline > LAST_SECOND:
-            return None
-        return datetime.fromtimestamp(withdrawal.deadline, UTC)
 
     @extend_schema_field(VoucherSerializer(allow_null=True))
     def get_voucher(self, withdrawal: Withdrawal) -> dict[str, Any] | None:
@@ -98,8 +100,7 @@ class WithdrawalSerializer(serializers.ModelSerializer):
         redemption = self._redemption(withdrawal)
         if redemption is None:
             return 0
-        chain = withdrawal.token.vault.chain
-        return max(0, min(chain.confirmations, chain.scanned_block - redemption.block_number + 1))
+        return withdrawal.token.vault.chain.confirmations_of(redemption.block_number)
 
     def get_tx_hash(self, withdrawal: Withdrawal) -> str | None:
         """The transaction that redeemed the voucher."""

@@ -14,7 +14,9 @@ from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from unfold.utils import display_for_label
 
-from matches.models import Event, Match, Seat
+from matches import battle
+from matches.models import Event, Heartbeat, Match, Outage, Seat
+from wallets.admin_actions import HasActions, with_reason
 from wallets.admin_base import (
     ADDRESS,
     HASH,
@@ -136,8 +138,11 @@ class EventInline(ReadOnlyInline):
 
 
 @admin.register(Match)
-class MatchAdmin(ReadOnlyAdmin):
-    """Matches with their seats and events."""
+class MatchAdmin(HasActions, ReadOnlyAdmin):
+    """Matches with their seats and events. A running one may be voided, with a reason."""
+
+    grants = ("view", "void")
+    actions_detail = ("void",)
 
     searches = (
         by_uuid(lambda term: Q(pk=term), "match id"),
@@ -164,6 +169,7 @@ class MatchAdmin(ReadOnlyAdmin):
                     status("status", "Status", MATCH_COLOURS),
                     cell(lambda m: f"ape {m.winner.upper()}" if m.winner else None, "Winner"),
                     plain("ended_by", "Ended by"),
+                    plain("void_reason", "Why it was voided"),
                     plain("stage", "Stage"),
                     moment("deadline", "Deadline"),
                 )
@@ -202,10 +208,48 @@ class MatchAdmin(ReadOnlyAdmin):
     inlines = (SeatInline, EventInline)
     nothing_here = "Players make matches in the lobby."
 
+    def has_void_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        """Whoever may stop a match."""
+        return request.user.has_perm("matches.void_match")
+
+    @with_reason(
+        "Void",
+        permission="void",
+        icon="block",
+        question="The match ends at once, without a winner, and both stakes go back. "
+        "Both players are shown the reason.",
+        possible=lambda match: match.status == Match.Status.RUNNING,
+    )
+    def void(self, *, operator: Wallet, row: Match, reason: str) -> None:
+        """Stop it, and give both stakes back."""
+        battle.void(operator=operator, match_id=row.pk, reason=reason)
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Match]:
         """Matches with their players."""
         seats = Seat.objects.select_related("wallet").order_by("side")
         return super().get_queryset(request).prefetch_related(Prefetch("seats", queryset=seats))
+
+
+@admin.register(Outage)
+class OutageAdmin(ReadOnlyAdmin):
+    """Times in which the sweep did not run, so that no player's time counted."""
+
+    list_display = (
+        moment("began_at", "Began"),
+        moment("ended_at", "Ended"),
+        cell(lambda outage: str(outage.ended_at - outage.began_at).partition(".")[0], "Lasted"),
+    )
+    fieldsets = ((None, {"fields": list_display}),)
+    nothing_here = "An outage is written here when the sweep of the matches has stood still."
+
+
+@admin.register(Heartbeat)
+class HeartbeatAdmin(ReadOnlyAdmin):
+    """When the sweep last ran."""
+
+    list_display = (moment("beat_at", "The sweep last ran"),)
+    fieldsets = ((None, {"fields": list_display}),)
+    nothing_here = "The sweep of the matches writes here each time it runs."
 
 
 relate(

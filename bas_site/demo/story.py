@@ -152,7 +152,7 @@ class _Story:
             sent.append(self.node.deposit(player.account, chain, coin, amount))
             shown = Decimal(amount).scaleb(-coin.decimals).normalize()
             self._tell(player.name, f"deposits {shown:f} {coin.symbol} in {sent[-1][:10]}…")
-        seen = self._await_credits(sent, chain.confirmations)
+        seen = self._await_credits(sent, chain.confirmations or 1)
         return [
             DepositFigures(
                 symbol=coins[n].symbol,

@@ -6,6 +6,7 @@ import pytest
 from bas_site.devstack import ChainNode
 from contracts import nodes
 from tests.contracts.rpc_proxy import RpcProxy, running_proxy
+from tests.contracts.withdraw_world import House, new_house
 from tests.contracts.world import CONFIRMATIONS, World, new_world
 
 
@@ -28,3 +29,16 @@ def proxy(world: World, settings: Any) -> Iterator[RpcProxy]:
         # Longer than any answer takes on a busy machine; a test of time-outs takes a short one.
         settings.CHAIN_RPC_TIMEOUT_SECONDS = 10
         yield running
+
+
+@pytest.fixture
+def house(world: World) -> House:
+    return new_house(world)
+
+
+@pytest.fixture
+def ann(house: House) -> str:
+    """A player with ten credits."""
+    player = house.world.players[0]
+    house.fund(player, 10)
+    return player

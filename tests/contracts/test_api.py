@@ -33,7 +33,9 @@ def test_anybody_may_ask_where_to_deposit(world: World, client: APIClient, setti
         "chain_id": 31337,
         "name": "Anvil or Hardhat",
         "vault": world.vault.address,
+        "finality": "confirmations",
         "confirmations": CONFIRMATIONS,
+        "counting_block": world.chain.counting_block,
         "scanned_block": world.head,
         "head_block": world.head,
         "public_rpc_url": "https://rpc.example.org",
@@ -111,11 +113,30 @@ def test_a_deposit_shows_its_confirmations_up_to_those_asked(world: World, clien
         "credits": 4,
         "confirmations": 3,
         "confirmations_asked": CONFIRMATIONS,
+        "finality": "confirmations",
         "tx_hash": receipt["transactionHash"].to_0x_hex(),
         "block_number": receipt["blockNumber"],
         "seen_at": deposit["seen_at"],
         "credited_at": deposit["credited_at"],
     }
+
+
+def test_where_the_nodes_block_decides_no_number_of_confirmations_is_asked(
+    world: World, client: APIClient
+):
+    Chain.objects.update(finality="finalized", confirmations=2)
+    world.deposit(world.players[0], 4)
+    world.mine(4)
+    world.scan()
+
+    log_in(client, world.players[0])
+    (deposit,) = client.get("/api/v1/deposits").json()["results"]
+
+    assert deposit["finality"] == "finalized"
+    assert (deposit["confirmations"], deposit["confirmations_asked"]) == (5, None)
+    chain = client.get("/api/v1/chain").json()
+    assert (chain["finality"], chain["confirmations"]) == ("finalized", None)
+    assert chain["counting_block"] == world.chain.final_block
 
 
 def test_a_deposit_that_fell_out_has_no_confirmations(world: World, client: APIClient):

@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from bas_site.devstack import ChainNode
+from bas_site.devstack import ChainNode, Hardhat
+from bas_site.devstack.chain_nodes import chosen_chain_node
 from contracts.models import Chain
 from tests.contracts.rpc_proxy import (
     Fault,
@@ -19,6 +20,9 @@ from tests.contracts.world import World
 
 # How far below its head Anvil names a block safe, or finalized.
 DEPTHS = {"safe": 32, "finalized": 64}
+on_anvil = pytest.mark.skipif(
+    chosen_chain_node() is Hardhat, reason="Hardhat calls its newest block safe, and finalized"
+)
 
 
 def of_tag(tag: str, fault: Fault) -> Fault:
@@ -30,6 +34,7 @@ def of_tag(tag: str, fault: Fault) -> Fault:
     return answer
 
 
+@on_anvil
 @pytest.mark.parametrize("tag", DEPTHS)
 def test_a_deposit_counts_with_the_nodes_tag_and_not_one_block_earlier(world: World, tag: str):
     Chain.objects.update(finality=tag, confirmations=1)
@@ -46,6 +51,7 @@ def test_a_deposit_counts_with_the_nodes_tag_and_not_one_block_earlier(world: Wo
     assert world.chain.final_block == world.head - DEPTHS[tag]
 
 
+@on_anvil
 def test_the_policy_may_be_changed_at_any_time(world: World):
     Chain.objects.update(finality="finalized")
     world.deposit(world.players[0], 4)

@@ -40,13 +40,6 @@ def house(world: World, settings: Any, tmp_path: Path) -> House:
     return house
 
 
-@pytest.fixture
-def ann(house: House) -> str:
-    player = house.world.players[0]
-    house.fund(player, 10)
-    return player
-
-
 def test_what_is_signed_is_the_digest_of_the_vault_on_the_chain(house: House, ann: str):
     withdrawal = house.signed(ann, 4)
 

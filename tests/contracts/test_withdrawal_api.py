@@ -5,7 +5,7 @@ from django.db import connections
 from rest_framework.test import APIClient
 
 from contracts.models import Withdrawal
-from tests.contracts.test_withdrawals import at_once
+from tests.contracts.test_withdrawal_races import at_once
 from tests.contracts.withdraw_world import NATIVE, House, new_house
 from tests.contracts.world import CONFIRMATIONS, PRICE, World
 from wallets.accounts import wallet_for
@@ -73,6 +73,7 @@ def test_a_player_asks_gets_a_voucher_and_sends_it_as_it_is_shown(house: House, 
         "tx_hash": None,
         "confirmations": 0,
         "confirmations_asked": CONFIRMATIONS,
+        "finality": "confirmations",
         "requested_at": shown["requested_at"],
         "ended_at": None,
     }

@@ -137,8 +137,8 @@ class Chain:
         receipt = self.w3.eth.wait_for_transaction_receipt(tx_hash, poll_latency=0.005)
         if receipt["status"] == 1:
             return receipt
-        trace = self.rpc("debug_traceTransaction", receipt["transactionHash"].to_0x_hex(), TRACER)
-        raise Reverted(bytes.fromhex(trace.get("output", "0x")[2:]))
+        trace = self.rpc("debug_traceTransaction", receipt["transactionHash"].to_0x_hex(), BRIEFLY)
+        raise Reverted(bytes.fromhex(trace["returnValue"].removeprefix("0x")))
 
     def deploy(self, name: str, *args: object, sender: str, value: int = 0) -> Contract:
         """Deploy a built contract."""
@@ -161,7 +161,8 @@ class Chain:
             self.rpc("evm_revert", snapshot)
 
 
-TRACER = {"tracer": "callTracer", "tracerConfig": {"onlyTopCall": True}}
+# Of a trace, what the transaction returned is enough.
+BRIEFLY = {"disableMemory": True, "disableStack": True, "disableStorage": True}
 
 
 @contextmanager

@@ -12,10 +12,20 @@ from django.contrib.contenttypes.models import ContentType
 from django.utils import timezone
 from eth_utils.address import to_checksum_address
 
-from contracts.models import NATIVE, Block, Chain, Deposit, Token, Vault
+from contracts.models import (
+    NATIVE,
+    Block,
+    Chain,
+    Deposit,
+    Node,
+    Redemption,
+    Token,
+    Vault,
+    Withdrawal,
+)
 from engine import Choice
 from matches import battle, lobby
-from matches.models import Event, Match
+from matches.models import Event, Heartbeat, Match, Outage
 from matches.sealing import unseal
 from wallets import ledger
 from wallets.accounts import wallet_for
@@ -113,6 +123,35 @@ def a_deposit(vault: Vault, wallet: Wallet, *, credits_: int = 1_500) -> Deposit
     return deposit
 
 
+def a_withdrawal(vault: Vault, wallet: Wallet, *, status: str = "requested") -> Withdrawal:
+    return Withdrawal.objects.create(
+        wallet=wallet,
+        token=vault.tokens.first(),
+        credits=1_500,
+        amount=1_500 * WEI // 1_000,
+        voucher=number(),
+        status=status,
+        hold="approval" if status == "requested" else "",
+    )
+
+
+def a_redemption(vault: Vault, withdrawal: Withdrawal | None = None) -> Redemption:
+    """Of a voucher that the books know nothing of, unless a withdrawal is named."""
+    return Redemption.objects.create(
+        vault=vault,
+        withdrawal=withdrawal,
+        voucher=withdrawal.voucher if withdrawal else number(),
+        player=an_address(),
+        token=NATIVE,
+        amount=WEI,
+        tx_hash=a_hash(),
+        log_index=0,
+        block_number=1_001,
+        block_hash=a_hash(),
+        trouble="" if withdrawal else "No withdrawal has this voucher.",
+    )
+
+
 def a_running_match(*, visibility: str = "invitation") -> Match:
     """A match in which ape a has locked in its first choice, in one step."""
     a, b = a_player(), a_player()
@@ -142,6 +181,9 @@ class World:
         self.vault = a_vault(self.chain)
         self.player = a_player()
         self.deposit = a_deposit(self.vault, self.player)
+        self.withdrawal = a_withdrawal(self.vault, self.player)
+        self.redemption = a_redemption(self.vault)
+        Heartbeat.objects.create(beat_at=timezone.now())
         self.running = a_running_match()
         self.ended = an_ended_match()
         self.group = Group.objects.create(name="support")
@@ -172,6 +214,17 @@ class World:
                 chain=self.chain, number=number(), hash=a_hash(), timestamp=timezone.now()
             )
             a_deposit(self.vault, self.player)
+            a_redemption(self.vault, a_withdrawal(self.vault, self.player, status="redeemed"))
+            Node.objects.create(
+                chain=chain,
+                place=1,
+                failures={"time_out": 2},
+                last_cause="time_out",
+                failed_at=timezone.now(),
+            )
+            Outage.objects.create(
+                began_at=timezone.now() - timedelta(minutes=2), ended_at=timezone.now()
+            )
             Asset.objects.create(code=f"gem{number()}", name="Gems")
             Adjustment.objects.create(
                 wallet=self.player, amount=number(), reason="bonus", proposed_by=self.superuser

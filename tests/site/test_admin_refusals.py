@@ -11,8 +11,17 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from contracts.models import Block, Chain, Deposit, Token, Vault
-from matches.models import Event, LockIn, Match, Seat
+from contracts.models import (
+    Block,
+    Chain,
+    Deposit,
+    Node,
+    Redemption,
+    Token,
+    Vault,
+    Withdrawal,
+)
+from matches.models import Event, Heartbeat, LockIn, Match, Outage, Seat
 from tests.site.admin_world import World, an_operator
 from wallets.admin_base import ConsoleAdmin, list_of, page_of
 from wallets.models import (
@@ -30,7 +39,8 @@ pytestmark = pytest.mark.django_db
 MODELS = sorted(admin.site._registry, key=lambda model: model._meta.label)
 READ_ONLY = [
     *(Account, Transfer, Posting, Asset, BearerToken, LogEntry),
-    *(Deposit, Vault, Token, Block, Match),
+    *(Deposit, Withdrawal, Redemption, Vault, Token, Block, Node),
+    *(Match, Outage, Heartbeat),
 ]
 # Tables that no page may write; seats and events are on the page of their match.
 KEPT = [*READ_ONLY, Seat, Event, LockIn]
@@ -148,13 +158,14 @@ def test_a_player_is_shut_out_and_let_in_and_nothing_else(world, console_client)
     assert Wallet.objects.filter(pk=world.player.pk).values().get() == before
 
 
-def test_the_watcher_is_paused_and_made_more_patient_and_nothing_else(world, console_client):
+def test_a_chains_policy_is_changed_and_nothing_else(world, console_client):
     before = Chain.objects.filter(pk=world.chain.pk).values().get()
-    forged = dict.fromkeys(before, "77") | {"paused": "on", "confirmations": "12"}
+    policy = {"finality": "safe", "confirmations": "12"}
+    forged = dict.fromkeys(before, "77") | {"paused": "on"} | policy
     with CaptureQueriesContext(connection) as asked:
         assert console_client.post(page_of(world.chain), forged).status_code == 302
     after = Chain.objects.filter(pk=world.chain.pk).values().get()
-    assert after == before | {"paused": True, "confirmations": 12}
+    assert after == before | {"finality": "safe", "confirmations": 12}
     (update,) = (q["sql"] for q in asked if q["sql"].startswith('UPDATE "contracts_chain"'))
     # A watcher that moves its cursor between the operator's read and write must not be undone.
     assert "scanned" not in update
@@ -163,7 +174,8 @@ def test_the_watcher_is_paused_and_made_more_patient_and_nothing_else(world, con
 
 def test_a_deposit_waits_for_one_confirmation_at_least(world, console_client):
     for confirmations in ("0", "-1", "", "1.5", "many"):
-        response = console_client.post(page_of(world.chain), {"confirmations": confirmations})
+        policy = {"finality": "confirmations", "confirmations": confirmations}
+        response = console_client.post(page_of(world.chain), policy)
         assert response.status_code == 200
         assert Chain.objects.get(pk=world.chain.pk).confirmations == 3
 

@@ -153,6 +153,15 @@ def test_the_documents_list_every_code():
     assert documented == siwe.REASONS
 
 
+def test_the_type_of_each_problem_leads_to_what_to_do_about_it():
+    page = Client().get("/api/problems").content.decode()
+    for code in all_codes():
+        path, _, anchor = problems.problem(400, code, "title")["type"].partition("#")
+        assert path == "/api/problems"
+        assert page.count(f'<tr id="{anchor}">') == 1
+    assert "stake between <code>minimum</code> and <code>maximum</code>" in page
+
+
 def test_the_documents_give_each_code_its_status():
     by_code = {kind.code: kind.status for kind in subclasses(Problem)}
     by_code |= {code: kind.status_code for kind, (code, _) in problems.FRAMEWORK_CODES.items()}

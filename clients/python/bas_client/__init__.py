@@ -18,10 +18,12 @@ from bas_client.models import (
     StatementLine,
     Token,
     Tribute,
+    Voucher,
+    Withdrawal,
 )
 from bas_client.node import NATIVE, Node
 from bas_client.protocol import commitment, login_message
-from bas_client.records import Event, HeadToHead, HouseApe, PastMatch, Player, Result, Withdrawal
+from bas_client.records import Event, HeadToHead, HouseApe, PastMatch, Player, Result
 
 __all__ = [
     "NATIVE",
@@ -51,6 +53,7 @@ __all__ = [
     "StatementLine",
     "Token",
     "Tribute",
+    "Voucher",
     "Withdrawal",
     "commitment",
     "login_message",

@@ -19,9 +19,18 @@ from eth_account.messages import encode_defunct
 from eth_account.signers.local import LocalAccount
 
 from bas_client.errors import ApiProblem
-from bas_client.models import Chain, Choice, Credits, Deposit, Match, MatchCard, StatementLine
+from bas_client.models import (
+    Chain,
+    Choice,
+    Credits,
+    Deposit,
+    Match,
+    MatchCard,
+    StatementLine,
+    Withdrawal,
+)
 from bas_client.protocol import commitment, login_message
-from bas_client.records import Event, HeadToHead, HouseApe, PastMatch, Player, Withdrawal
+from bas_client.records import Event, HeadToHead, HouseApe, PastMatch, Player
 
 API = "/api/v1/"
 FIRST_PAUSE_SECONDS = 0.1
@@ -145,7 +154,7 @@ class Client:
         return map(Deposit.of, self._pages("deposits"))
 
     def withdraw(self, credits: int) -> Withdrawal:
-        """Ask for credits back; the voucher follows once it is signed."""
+        """Ask for credits back. Once its voucher is signed, `Node.redeem` gets the coins."""
         return Withdrawal.of(self._send("POST", "withdrawals", json={"credits": credits}))
 
     def withdrawals(self) -> Iterator[Withdrawal]:
@@ -153,7 +162,7 @@ class Client:
         return map(Withdrawal.of, self._pages("withdrawals"))
 
     def cancel_withdrawal(self, withdrawal_id: int) -> Withdrawal:
-        """Take a withdrawal back while no voucher is signed."""
+        """Take back a withdrawal that is not signed yet; the credits return."""
         return Withdrawal.of(self._send("POST", f"withdrawals/{withdrawal_id}/cancel"))
 
     def export(self) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from typing import Any, Literal
 Side = Literal["a", "b"]
 Move = Literal["rock", "paper", "scissors", "wild", "alpha"]
 Tribute = Literal["wilds", "alphas"]
+# What makes a deposit count: so many confirmations, or the node's safe or finalized block.
+Finality = Literal["confirmations", "safe", "finalized"]
 Json = Mapping[str, Any]
 
 
@@ -81,7 +83,8 @@ class Chain:
     chain_id: int
     name: str
     vault: str
-    confirmations: int
+    finality: Finality
+    confirmations: int | None
     scanned_block: int
     head_block: int
     tokens: tuple[Token, ...]
@@ -93,7 +96,8 @@ class Chain:
             chain_id=int(data["chain_id"]),
             name=data["name"],
             vault=data["vault"],
-            confirmations=int(data["confirmations"]),
+            finality=data["finality"],
+            confirmations=data["confirmations"],
             scanned_block=int(data["scanned_block"]),
             head_block=int(data["head_block"]),
             tokens=tuple(Token.of(token) for token in data["tokens"]),
@@ -110,7 +114,8 @@ class Deposit:
     amount: int
     credits: int
     confirmations: int
-    confirmations_asked: int
+    confirmations_asked: int | None
+    finality: Finality
     tx_hash: str
     block_number: int
     seen_at: datetime
@@ -126,11 +131,80 @@ class Deposit:
             amount=int(data["amount"]),
             credits=int(data["credits"]),
             confirmations=int(data["confirmations"]),
-            confirmations_asked=int(data["confirmations_asked"]),
+            confirmations_asked=data["confirmations_asked"],
+            finality=data["finality"],
             tx_hash=data["tx_hash"],
             block_number=int(data["block_number"]),
             seen_at=datetime.fromisoformat(data["seen_at"]),
             credited_at=_time(data["credited_at"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Voucher:
+    """What the vault's `withdraw` takes. Anyone may send it; it pays `player` alone."""
+
+    chain_id: int
+    vault: str
+    player: str
+    token: str
+    amount: int
+    id: int
+    deadline: int
+    signature: str
+
+    @classmethod
+    def of(cls, data: Json) -> "Voucher":
+        """Read it from JSON."""
+        return cls(
+            chain_id=int(data["chain_id"]),
+            vault=data["vault"],
+            player=data["player"],
+            token=data["token"],
+            amount=int(data["amount"]),
+            id=int(data["id"]),
+            deadline=int(data["deadline"]),
+            signature=data["signature"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """A withdrawal, as far as it has come; `voucher` is there while it is of use."""
+
+    id: int
+    status: str
+    waiting_for: str
+    credits: int
+    token: Token
+    amount: int
+    voucher: Voucher | None
+    deadline: datetime | None
+    tx_hash: str | None
+    confirmations: int
+    confirmations_asked: int | None
+    finality: Finality
+    requested_at: datetime
+    ended_at: datetime | None
+
+    @classmethod
+    def of(cls, data: Json) -> "Withdrawal":
+        """Read it from JSON."""
+        return cls(
+            id=int(data["id"]),
+            status=data["status"],
+            waiting_for=data["waiting_for"],
+            credits=int(data["credits"]),
+            token=Token.of(data["token"]),
+            amount=int(data["amount"]),
+            voucher=Voucher.of(data["voucher"]) if data["voucher"] else None,
+            deadline=_time(data["deadline"]),
+            tx_hash=data["tx_hash"],
+            confirmations=int(data["confirmations"]),
+            confirmations_asked=data["confirmations_asked"],
+            finality=data["finality"],
+            requested_at=datetime.fromisoformat(data["requested_at"]),
+            ended_at=_time(data["ended_at"]),
         )
 
 

@@ -11,7 +11,7 @@ from eth_typing import HexStr
 from eth_utils.crypto import keccak
 
 from bas_client.errors import ChainError
-from bas_client.models import Chain, Token
+from bas_client.models import Chain, Token, Voucher
 
 NATIVE = "0x0000000000000000000000000000000000000000"
 RECEIPT_SECONDS = 60
@@ -100,6 +100,18 @@ class Node:
         self.send(account, to=token.address, data=approve)
         deposit = call_data("depositToken(address,uint256)", token.address, amount)
         return self.send(account, to=chain.vault, data=deposit)
+
+    def redeem(self, account: LocalAccount, voucher: Voucher) -> str:
+        """Redeem a voucher, one's own or another's, and return the transaction's hash.
+
+        `account` pays for the gas alone: the coins go to the voucher's player.
+        """
+        data = call_data(
+            "withdraw(address,address,uint256,uint256,uint256,bytes)",
+            *(voucher.player, voucher.token, voucher.amount, voucher.id, voucher.deadline),
+            bytes.fromhex(voucher.signature.removeprefix("0x")),
+        )
+        return self.send(account, to=voucher.vault, data=data)
 
 
 def call_data(signature: str, *arguments: object) -> str:

@@ -96,34 +96,6 @@ class HouseApe:
 
 
 @dataclass(frozen=True, slots=True)
-class Withdrawal:
-    """Credits on their way out. `voucher` has the arguments of the vault's `withdraw()`, if any."""
-
-    id: int
-    status: str
-    waiting_for: str
-    credits: int
-    amount: int
-    voucher: Mapping[str, Any] | None
-    tx_hash: str | None
-    requested_at: datetime
-
-    @classmethod
-    def of(cls, data: Json) -> Self:
-        """Read it from JSON."""
-        return cls(
-            id=int(data["id"]),
-            status=data["status"],
-            waiting_for=data["waiting_for"],
-            credits=int(data["credits"]),
-            amount=int(data["amount"]),
-            voucher=data["voucher"],
-            tx_hash=data["tx_hash"],
-            requested_at=datetime.fromisoformat(data["requested_at"]),
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Event:
     """Something that happened in a match; `clock`, which has no number, says what runs now."""
 

@@ -118,8 +118,9 @@ function steps(
   const approval = stages.find((stage) => stage.doing === "approve");
   const sending = stages.find((stage) => stage.doing === "deposit");
   const progress = sending ? PROGRESS[sending.at] : NOT_YET;
-  const asked = arrived?.confirmations_asked ?? chain.value?.confirmations ?? 0;
+  const asked = (arrived ? arrived.confirmations_asked : chain.value?.confirmations) ?? null;
   const have = arrived?.confirmations ?? 0;
+  const isConfirmed = asked !== null && have > 0 && have >= asked;
   const isCredited = arrived?.status === "credited";
   const state = (isDone: boolean, isNow: boolean) => (isDone ? "done" : isNow ? "now" : "next");
   return [
@@ -135,14 +136,14 @@ function steps(
     { label: words.steps.mine, state: state(progress >= 2, progress === 1) },
     {
       label: words.steps.confirm(have, asked),
-      state: state(isCredited || (have > 0 && have >= asked), progress === 2),
+      state: state(isCredited || isConfirmed, progress === 2),
     },
     {
       label:
         arrived && isCredited
           ? words.steps.creditedAs(inCredits(arrived.credits))
           : words.steps.credited,
-      state: state(isCredited, have > 0 && have >= asked),
+      state: state(isCredited, isConfirmed),
     },
   ];
 }

@@ -1,3 +1,7 @@
+/** Where no number is asked for, the chain itself says which block is final. */
+const confirmed = (have: number, asked: number | null) =>
+  asked === null ? `${have} confirmations, not final yet` : `${have} of ${asked} confirmations`;
+
 export const credits = {
   title: "Credits",
   balance: {
@@ -9,8 +13,12 @@ export const credits = {
   reverted: "The chain refused the transaction. Nothing was moved but the gas.",
   deposit: {
     title: "Deposit",
-    hint: (confirmations: number) =>
-      `Credits arrive after ${confirmations} confirmations. Only whole credits can be bought.`,
+    hint: (confirmations: number | null) =>
+      `Credits arrive ${
+        confirmations === null
+          ? "once their block is final"
+          : `after ${confirmations} confirmations`
+      }. Only whole credits can be bought.`,
     coin: "Pay with",
     credits: "Credits to buy",
     price: (coins: string, symbol: string) => `1 credit = ${coins} ${symbol}`,
@@ -24,7 +32,7 @@ export const credits = {
     approve: (symbol: string) => `Let the vault take your ${symbol}`,
     send: "Confirm and send it in your wallet",
     mine: "Included in a block",
-    confirm: (have: number, asked: number) => `${have} of ${asked} confirmations`,
+    confirm: confirmed,
     credited: "Credited",
     creditedAs: (credits: string) => `${credits} credited`,
     done: "done",
@@ -36,7 +44,7 @@ export const credits = {
     none: "No deposits yet",
     noneHint: "Your deposits show here from the moment they are in a block.",
     status: {
-      pending: (have: number, asked: number) => `${have}/${asked} confirmations`,
+      pending: confirmed,
       credited: "credited",
       worthless: "less than one credit",
       orphaned: "fell out of the chain",
@@ -62,7 +70,7 @@ export const credits = {
       requested: "waits for an operator",
       approved: "is being signed",
       signed: "voucher ready",
-      redeemed: (have: number, asked: number) => `redeemed, ${have}/${asked} confirmations`,
+      redeemed: (have: number, asked: number | null) => `redeemed, ${confirmed(have, asked)}`,
       paid: "paid out",
       cancelled: "cancelled",
       rejected: "rejected",

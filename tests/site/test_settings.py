@@ -1,0 +1,31 @@
+"""Settings that make no sense stop the start with a sentence that names them."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from bas_site.devstack.service import PROJECT
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "least"),
+    [
+        ("MATCH_GRACE_SECONDS", "-0.5", 0),
+        ("MATCH_MAX_REPLACEMENTS", "-1", 0),
+        ("MATCH_OPEN_SECONDS", "0", 1),
+        ("MATCH_LOCK_SECONDS", "0", 1),
+    ],
+)
+def test_a_match_setting_below_its_least_stops_the_start(name: str, value: str, least: int):
+    done = subprocess.run(
+        [sys.executable, "-c", "import bas_site.settings"],
+        cwd=PROJECT,
+        env={**os.environ, name: value},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith(f"{name} is {value}; it must be {least} or more.")
