@@ -87,7 +87,7 @@ function Dots({ icon, name, n, of }: { icon: IconName; name: string; n: number; 
         <span class="unseen">{text.battle.status.inPhase(n, of)}</span>
         {Array.from({ length: of }, (_, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the places are what they are
-          <Icon key={place} name={icon} class={place < n ? "" : "empty"} />
+          <Icon key={place} name={icon} class={place < n ? "" : "unlit"} />
         ))}
       </dd>
     </div>

@@ -68,13 +68,13 @@ function MoveButton(props: Props & { you: Seat; move: Move; digit: number }) {
     <button
       type="button"
       class="move"
-      aria-label={words.moves[move]}
       aria-describedby={id}
       aria-pressed={(battle.ownLock.value?.choice ?? battle.choice.value)?.move === move}
       aria-disabled={why !== null}
       onClick={() => battle.choose(move)}
     >
-      <kbd>{digit}</kbd>
+      {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: a kbd takes no focus */}
+      <kbd aria-hidden="true">{digit}</kbd>
       <MoveFace battle={battle} table={table} move={move} why={why} id={id} />
     </button>
   );
@@ -89,7 +89,7 @@ function MoveFace(props: Props & { move: Move; why?: string | null; id?: string 
     <>
       <Icon name={move} />
       <span class="move-name">{words.moves[move]}</span>
-      <span class="move-effect" id={id}>
+      <span class="move-effect" id={id} aria-hidden={id !== undefined}>
         {why !== null && <span class="why">{why}</span>}
         {why === null && !isUseless && (
           <>

@@ -4,12 +4,17 @@ import { useEffect, useMemo } from "preact/hooks";
 import type { PageProps } from "../router";
 import { player } from "../session";
 import { text } from "../text";
+import { SignedOut } from "../ui/parts";
 import "./battle.css";
 import { Battle } from "./battle";
 import { Fight } from "./fight";
 import { Gone, Joining, Waiting } from "./waiting";
 
-export default function BattlePage({ params }: PageProps) {
+export default function BattlePage(props: PageProps) {
+  return player.value ? <Match {...props} /> : <SignedOut title={text.battle.title} />;
+}
+
+function Match({ params }: PageProps) {
   const id = params.id ?? "";
   const address = player.value;
   // Another player sees another match: signing in or out starts anew.

@@ -74,7 +74,7 @@ function Card({ scene, seat }: { scene: Scene; seat: Seat }) {
   const own = seat === scene.you ? scene.own : null;
   return (
     <div
-      class={`card ${isDown ? "down" : "empty"}`}
+      class={`card ${isDown ? "down" : "bare"}`}
       role="img"
       aria-label={words.card.of(name, isDown ? words.card.down : words.card.empty)}
     >

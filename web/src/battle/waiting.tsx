@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { Ape } from "../art/ape";
 import { text } from "../text";
+import { InviteQr } from "../ui/invite_qr";
 import type { Battle, Table } from "./battle";
 
 const words = text.battle;
@@ -35,6 +36,7 @@ export function Waiting({ battle, table }: Props) {
           {words.waiting.link}
           <input readOnly value={link} onFocus={(event) => event.currentTarget.select()} />
         </label>
+        <InviteQr link={link} label={words.waiting.qr} />
         <p class="buttons">
           <button type="button" class="primary" onClick={() => void copy()}>
             {copied ? words.waiting.copied : words.waiting.copy}

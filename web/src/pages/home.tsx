@@ -1,7 +1,7 @@
 /** / — what this is, and the way in. */
+import { Ape } from "../art/ape";
 import { signedIn } from "../session";
 import { text } from "../text";
-import { Face } from "../ui/face";
 import { isChoosing } from "../wallet/connection";
 
 const words = text.site.hero;
@@ -11,7 +11,7 @@ export default function HomePage() {
     <>
       <section class="hero">
         <div class="hero-ape" aria-hidden="true">
-          <Face address="0x00000000" size={180} />
+          <Ape seat="a" mood="idle" />
         </div>
         <div class="stack">
           <h1>{words.title}</h1>
@@ -38,7 +38,7 @@ export default function HomePage() {
           </p>
         </div>
         <div class="hero-ape" aria-hidden="true">
-          <Face address="0x00000011" size={180} />
+          <Ape seat="b" mood="idle" />
         </div>
       </section>
       <ul class="points">

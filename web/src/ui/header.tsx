@@ -21,7 +21,7 @@ export function Header() {
   return (
     <header class="top">
       <div class="bar">
-        <a class="brand" href="/">
+        <a class="brand" href="/" aria-label={text.site.name}>
           <Mark />
           <span>{text.site.name}</span>
         </a>
@@ -100,7 +100,8 @@ function Menu() {
   }, []);
   return (
     <details class="menu" ref={menu}>
-      <summary aria-label={`${text.wallet.account} ${player.value}`}>
+      <summary>
+        <span class="unseen">{text.wallet.account} </span>
         <Account address={player.value} />
       </summary>
       <div class="panel">

@@ -28,7 +28,7 @@ export const battle = {
     none: "None",
     wilds: "2 wilds",
     alphas: "3 alphas",
-    label: { none: "No tribute", wilds: "Tribute of 2 wilds", alphas: "Tribute of 3 alphas" },
+    label: { none: "None: no tribute", wilds: "Tribute of 2 wilds", alphas: "Tribute of 3 alphas" },
     with: { wilds: "with a tribute of 2 wilds", alphas: "with a tribute of 3 alphas" },
   },
   influences: { opening: "Opening", sun: "Sun", water: "Water", moon: "Moon", earth: "Earth" },
