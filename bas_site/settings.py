@@ -98,9 +98,18 @@ TEMPLATES = [
 DATABASES = {"default": env.db("DATABASE_URL")}
 if DATABASES["default"]["ENGINE"] != "django.db.backends.postgresql":
     raise ImproperlyConfigured("DATABASE_URL must be postgres://…: the ledger lives in Postgres.")
+# The web server serves each request in a thread of its own: it keeps connections for all of them,
+# and makes requests wait rather than Postgres refuse. Other processes make one when they need it.
+DATABASE_POOL_SIZE = env.int("DATABASE_POOL_SIZE", default=0)
 DATABASES["default"] |= {
-    "CONN_MAX_AGE": env.int("DATABASE_CONN_MAX_AGE_SECONDS", default=0),
+    "CONN_MAX_AGE": 0
+    if DATABASE_POOL_SIZE
+    else env.int("DATABASE_CONN_MAX_AGE_SECONDS", default=0),
+    # One that Postgres has closed meanwhile is not given to anybody.
+    "CONN_HEALTH_CHECKS": True,
     "OPTIONS": {
+        "pool": DATABASE_POOL_SIZE
+        and {"min_size": 0, "max_size": DATABASE_POOL_SIZE, "timeout": 10, "max_idle": 60},
         # Nothing here takes long: a statement or a lock that does is a fault, and must not
         # pile up requests behind it. Migrations and exports set their own.
         "options": "-c statement_timeout=30s -c lock_timeout=10s "

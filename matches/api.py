@@ -276,7 +276,7 @@ class PotionsView(APIView):
     )
     def post(self, request: Request, match_id: UUID) -> Response:
         """Drink a healing potion."""
-        selectors.match_for(request.user, match_id)
+        battle.catch_up_if_due(match_id=match_id)
 
         def drink() -> tuple[int, dict[str, Any]]:
             battle.drink(wallet=request.user, match_id=match_id)
@@ -299,7 +299,7 @@ def _act(
     request: Request, match_id: UUID, action: Callable[..., None], **arguments: Any
 ) -> Response:
     """Apply a passed deadline, act, and show the match as it then is."""
-    selectors.match_for(request.user, match_id)
+    battle.catch_up_if_due(match_id=match_id)
     action(wallet=request.user, match_id=match_id, **arguments)
     return Response(_table(request, selectors.match_for(request.user, match_id)))
 

@@ -83,12 +83,13 @@ def lock_in(*, wallet: Wallet, match_id: UUID, movement: int, commitment: str) -
     nothing. Raises NotFound, NotRunning, StaleMovement, TooLate, TooManyChanges.
     """
     match, side = _seated(wallet, match_id)
+    locks = _lock_ins(match, movement)
 
     def is_repeat(before: LockIn) -> bool:
         return before.commitment == commitment
 
-    if not _repeated(match, side, movement, is_repeat):
-        _lock_in(match, side, commitment=commitment)
+    if not _repeated(match, locks.get(side), movement, is_repeat):
+        _lock_in(match, side, locks, commitment=commitment)
 
 
 @in_transaction
@@ -98,14 +99,15 @@ def play(*, wallet: Wallet, match_id: UUID, movement: int, choice: Choice) -> No
     Raises NotFound, NotRunning, StaleMovement, TooLate, TooManyChanges, IllegalChoice.
     """
     match, side = _seated(wallet, match_id)
+    locks = _lock_ins(match, movement)
 
     def is_repeat(before: LockIn) -> bool:
         return bool(before.sealed_choice) and _choice(unseal(before.sealed_choice)) == choice
 
-    if _repeated(match, side, movement, is_repeat):
+    if _repeated(match, locks.get(side), movement, is_repeat):
         return
     _require_legal(match, side, choice)
-    _lock_in_choice(match, side, movement, choice)
+    _lock_in_choice(match, side, locks, choice)
 
 
 @in_transaction
@@ -116,15 +118,16 @@ def reveal(*, wallet: Wallet, match_id: UUID, movement: int, choice: Choice, sal
     """
     match, side = _seated(wallet, match_id)
     commitment = _commitment(match, side, movement, choice, salt)
+    locks = _lock_ins(match, movement)
+    before = locks.get(side)
 
     def is_repeat(before: LockIn) -> bool:
         return before.revealed and before.commitment == commitment
 
-    if _repeated(match, side, movement, is_repeat):
+    if _repeated(match, before, movement, is_repeat):
         return
     if match.stage != Match.Stage.REVEAL:
         raise TooEarly
-    before = match.lock_ins.filter(movement=movement, side=side).first()
     if before is None:
         raise TooLate("You have not locked in a choice for this movement.")
     if before.commitment != commitment:
@@ -133,7 +136,8 @@ def reveal(*, wallet: Wallet, match_id: UUID, movement: int, choice: Choice, sal
     before.sealed_choice = seal(choice._asdict() | {"salt": salt})
     before.revealed = True
     before.save()
-    _resolve_if_complete(match, timezone.now())
+    if _all_revealed(locks):
+        _resolve(match, locks, timezone.now())
 
 
 @in_transaction
@@ -176,6 +180,16 @@ def void(*, operator: Wallet, match_id: UUID, reason: str) -> None:
     _close(match, Match.Status.CANCELLED, VOIDED, timezone.now())
 
 
+def catch_up_if_due(*, match_id: UUID) -> None:
+    """Apply a deadline that has passed; a look without a lock tells whether there is one.
+
+    In a transaction of its own: what the caller does next may be refused, and undone.
+    """
+    due = clock.latest_due(timezone.now())
+    if Match.objects.filter(pk=match_id, deadline__lte=due).exists():
+        catch_up(match_id=match_id)
+
+
 @in_transaction
 def catch_up(*, match_id: UUID) -> bool:
     """Apply a deadline that has passed; whether there was one. Anybody may call it, at any time."""
@@ -189,10 +203,12 @@ def _apply_deadline(match: Match) -> bool:
     if clock.was_down(match, now):
         match.deadline = now + match.stage_time
         match.save()
-    elif match.stage == Match.Stage.LOCK and _lock_ins(match):
-        _start_reveals(match, now)
+        return True
+    locks = _lock_ins(match, state_of(match).movement)
+    if match.stage == Match.Stage.LOCK and locks:
+        _start_reveals(match, locks, now)
     else:
-        _resolve(match, now)
+        _resolve(match, locks, now)
     return True
 
 
@@ -215,13 +231,14 @@ def _require_running(match: Match) -> None:
         raise NotRunning
 
 
-def _repeated(match: Match, side: Side, movement: int, is_repeat: Callable[[LockIn], bool]) -> bool:
+def _repeated(
+    match: Match, before: LockIn | None, movement: int, is_repeat: Callable[[LockIn], bool]
+) -> bool:
     """Whether the message came before; if not, it must be for the running movement.
 
     A repeat is answered even when the movement, or the match, is over: its sender may have lost
     the first answer.
     """
-    before = match.lock_ins.filter(movement=movement, side=side).first()
     if before and is_repeat(before):
         return True
     _require_running(match)
@@ -231,39 +248,48 @@ def _repeated(match: Match, side: Side, movement: int, is_repeat: Callable[[Lock
     return False
 
 
-def _lock_in(match: Match, side: Side, **lock: Any) -> None:
+def _lock_in(
+    match: Match,
+    side: Side,
+    locks: dict[str, LockIn],
+    *,
+    commitment: str,
+    sealed_choice: bytes | None = None,
+) -> None:
+    """Lock in for the running movement, `locks` being what was locked in for it before."""
     if match.stage != Match.Stage.LOCK:
         raise TooLate
     movement = state_of(match).movement
-    before = match.lock_ins.filter(movement=movement, side=side).first()
-    replaced = before.replaced + 1 if before else 0
-    if replaced > settings.MATCH_MAX_REPLACEMENTS:
+    lock = locks.get(side)
+    if lock is None:
+        lock = locks[side] = LockIn(match=match, movement=movement, side=side)
+    elif lock.replaced >= settings.MATCH_MAX_REPLACEMENTS:
         raise TooManyChanges
-    fresh = {"sealed_choice": None, "revealed": False, "replaced": replaced} | lock
-    match.lock_ins.update_or_create(movement=movement, side=side, defaults=fresh)
+    else:
+        lock.replaced += 1
+    lock.commitment = commitment
+    lock.sealed_choice = sealed_choice
+    lock.revealed = sealed_choice is not None
+    lock.save()
     _record(
         match,
-        {
-            "type": "locked",
-            "ape": side.value,
-            "movement": movement,
-            "commitment": lock["commitment"],
-        },
+        {"type": "locked", "ape": side.value, "movement": movement, "commitment": commitment},
     )
-    match.save()
-    if len(_lock_ins(match)) == 2:
-        _start_reveals(match, timezone.now())
+    if len(locks) == 2:
+        _start_reveals(match, locks, timezone.now())
+    else:
+        match.save()
 
 
-def _lock_in_choice(match: Match, side: Side, movement: int, choice: Choice) -> None:
+def _lock_in_choice(match: Match, side: Side, locks: dict[str, LockIn], choice: Choice) -> None:
     """Lock in a choice that the server keeps, under a salt of the server's."""
     salt = secrets.token_hex(32)
     _lock_in(
         match,
         side,
-        commitment=_commitment(match, side, movement, choice, salt),
+        locks,
+        commitment=_commitment(match, side, state_of(match).movement, choice, salt),
         sealed_choice=seal(choice._asdict() | {"salt": salt}),
-        revealed=True,
     )
 
 
@@ -274,30 +300,29 @@ def _drink(match: Match, side: Side) -> None:
     match.state = state.to_json()
 
 
-def _lock_ins(match: Match) -> dict[str, LockIn]:
-    movement = state_of(match).movement
+def _lock_ins(match: Match, movement: int) -> dict[str, LockIn]:
+    """What has been locked in for a movement, by side; it stays so while the match is locked."""
     return {lock.side: lock for lock in match.lock_ins.filter(movement=movement)}
 
 
-def _start_reveals(match: Match, now: datetime) -> None:
+def _all_revealed(locks: dict[str, LockIn]) -> bool:
+    return all(lock.revealed for lock in locks.values())
+
+
+def _start_reveals(match: Match, locks: dict[str, LockIn], now: datetime) -> None:
     """Both are in, or one is and the time is up: from now on nobody can change a choice."""
     match.stage = Match.Stage.REVEAL
     match.deadline = now + match.stage_time
-    match.save()
-    _resolve_if_complete(match, now)
+    if _all_revealed(locks):
+        _resolve(match, locks, now)
+    else:
+        match.save()
 
 
-def _resolve_if_complete(match: Match, now: datetime) -> None:
-    if all(lock.revealed for lock in _lock_ins(match).values()):
-        _resolve(match, now)
-
-
-def _resolve(match: Match, now: datetime) -> None:
+def _resolve(match: Match, locks: dict[str, LockIn], now: datetime) -> None:
     """End the movement with what has been revealed; who has revealed nothing misses it."""
     state = state_of(match)
-    shown = {
-        side: unseal(lock.sealed_choice) for side, lock in _lock_ins(match).items() if lock.revealed
-    }
+    shown = {side: unseal(lock.sealed_choice) for side, lock in locks.items() if lock.revealed}
     a, b = (shown.get(side) for side in Side)
     _record(match, {"type": "movement", "movement": state.movement, "a": a, "b": b})
     state = engine.resolve(
@@ -331,7 +356,7 @@ def _play_for_house(match: Match, state: State) -> None:
     turn = APES[match.house_ape].play(seen, ruleset, secrets.SystemRandom())
     for _ in range(turn.potions):
         _drink(match, Side.B)
-    _lock_in_choice(match, Side.B, state.movement, turn.choice)
+    _lock_in_choice(match, Side.B, {}, turn.choice)
 
 
 def _why(state: State) -> str:

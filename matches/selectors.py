@@ -3,12 +3,12 @@
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet, Sum
+from django.db.models import Prefetch, QuerySet, Sum
 from django.utils import timezone
 
 import engine
 from matches import battle, clock, lobby
-from matches.models import Event, Match, Side
+from matches.models import Event, Match, Seat, Side
 from matches.sealing import unseal
 from wallets.errors import NotFound
 from wallets.models import Wallet
@@ -53,7 +53,8 @@ def _side_of(match: Match, wallet: Wallet) -> str | None:
 
 
 def _with_seats() -> QuerySet[Match]:
-    return Match.objects.prefetch_related("seats__wallet")
+    seats = Seat.objects.select_related("wallet")
+    return Match.objects.prefetch_related(Prefetch("seats", seats))
 
 
 def card(match: Match) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def test_a_call_of_the_battle_takes_a_bounded_number_of_queries(client_of, visib
     table.play("a", ROCK)
     client = client_of(table.wallets["b"])
     body = {"movement": 1, "move": "rock"}
-    assert queries_of(lambda: client.post(f"{API}/{table.id}/moves", body)) <= 30
+    assert queries_of(lambda: client.post(f"{API}/{table.id}/moves", body)) <= 24
     assert table.state.movement == 2
 
 
