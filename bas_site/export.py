@@ -15,12 +15,12 @@ from rest_framework.views import APIView
 from contracts.selectors import own_deposits, own_withdrawals
 from matches.own_data import own_matches
 from matches.players import profile
-from wallets.export import Rows, own_statement, own_tokens
+from wallets.export import Rows, own_logins, own_statement
 from wallets.models import Wallet
 from wallets.serializers import WalletSerializer
 
 LISTS: dict[str, Callable[[Wallet], Iterable[Rows]]] = {
-    "tokens": own_tokens,
+    "logins": own_logins,
     "statement": own_statement,
     "deposits": own_deposits,
     "withdrawals": own_withdrawals,
@@ -68,10 +68,10 @@ class ExportView(APIView):
         responses={(200, "application/json"): OpenApiResponse(dict, "A JSON object.")},
     )
     def get(self, request: Request) -> StreamingHttpResponse:
-        """Your wallet, tokens, statement, deposits, withdrawals, record and matches, as one file.
+        """Your wallet, logins, statement, deposits, withdrawals, record and matches, as one file.
 
-        Lists are oldest first. The same objects as in the other calls, but for `tokens` (without
-        the tokens themselves), and `matches`, which have all your `choices` in them.
+        Lists are oldest first, but for `logins`. The same objects as in the other calls; only
+        `matches` have more in them, all your `choices`.
         """
         return StreamingHttpResponse(
             _streamed(request.user),

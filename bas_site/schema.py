@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema as SpectacularSchema
 
 from bas_site.problems import CONTENT_TYPE
-from wallets.authentication import BearerAuthentication
+from wallets.authentication import BearerAuthentication, SessionAuthentication
 
 PROBLEM = {
     "type": "object",
@@ -64,3 +65,9 @@ class BearerScheme(OpenApiAuthenticationExtension):
     def get_security_definition(self, auto_schema: object) -> dict[str, str]:
         """An HTTP bearer scheme."""
         return {"type": "http", "scheme": "bearer"}
+
+
+class SessionCookie(SessionScheme):
+    """Names the session's cookie in it."""
+
+    target_class = SessionAuthentication

@@ -55,7 +55,6 @@ INSTALLED_APPS = [
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
-    "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "rest_framework",
@@ -142,6 +141,9 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 LOGIN_URL = reverse_lazy("admin:login")
+SESSION_ENGINE = "wallets.sessions"
+# Sessions, and as many tokens: those that have been unused the longest make room.
+LOGINS_PER_WALLET = env.int("LOGINS_PER_WALLET", default=100)
 SESSION_COOKIE_AGE = env.int("SESSION_SECONDS", default=14 * 24 * 3600)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_HTTPONLY = True
@@ -164,6 +166,10 @@ SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 SECURE_PROXY_SSL_HEADER = (
     ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("BEHIND_PROXY", default=False) else None
 )
+# How many proxies in a row stand before this, each appending to X-Forwarded-For.
+TRUSTED_PROXY_COUNT = env.int(
+    "TRUSTED_PROXY_COUNT", default=int(SECURE_PROXY_SSL_HEADER is not None)
+)
 X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "bas_site.problems.csrf_failure"
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": OWN_ORIGIN}
@@ -172,7 +178,7 @@ CONTENT_SECURITY_POLICY = {"DIRECTIVES": OWN_ORIGIN}
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "wallets.authentication.BearerAuthentication",
-        "rest_framework.authentication.SessionAuthentication",
+        "wallets.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["wallets.authentication.IsPlayer"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
@@ -202,6 +208,7 @@ SPECTACULAR_SETTINGS = {
     ],
     "SCHEMA_PATH_PREFIX": r"/api/v1",
     "ENUM_NAME_OVERRIDES": {
+        "TokenScope": "wallets.models.BearerToken.Scope",
         "Side": "matches.models.Side",
         "MatchStatus": "matches.models.Match.Status",
         "DepositStatus": "contracts.models.Deposit.Status",

@@ -16,6 +16,7 @@ from contracts.selectors import withdrawals_of
 from contracts.withdrawal_serializers import NewWithdrawalSerializer, WithdrawalSerializer
 from wallets.errors import NotFound
 from wallets.idempotency import HEADER, once
+from wallets.models import BearerToken
 
 IDEMPOTENCY_KEY = OpenApiParameter(
     HEADER,
@@ -33,6 +34,8 @@ def _shown(withdrawal: Withdrawal) -> dict[str, Any]:
 
 class WithdrawalsView(ListAPIView):
     """Your withdrawals; and asking for one."""
+
+    write_scope = BearerToken.Scope.MONEY
 
     serializer_class = WithdrawalSerializer
     queryset = Withdrawal.objects.none()
@@ -68,6 +71,8 @@ class WithdrawalsView(ListAPIView):
 
 class CancelWithdrawalView(APIView):
     """Take a withdrawal back."""
+
+    write_scope = BearerToken.Scope.MONEY
 
     @extend_schema(tags=["chain"], request=None, responses=WithdrawalSerializer)
     def post(self, request: Request, withdrawal_id: int) -> Response:

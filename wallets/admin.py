@@ -268,10 +268,12 @@ class BearerTokenAdmin(ReadOnlyAdmin):
     list_display = (
         "name",
         to("wallet", "Wallet"),
+        "scope",
         moment("created_at", "Made"),
+        moment("last_used_at", "Last used"),
         moment("expires_at", "Expires"),
     )
-    fieldsets = ((None, {"fields": list_display}),)
+    fieldsets = ((None, {"fields": (*list_display, "user_agent", "address_prefix")}),)
     nothing_here = "Programs get a token when a wallet logs in for one."
 
 

@@ -1,9 +1,10 @@
 """The API of wallets: logging in and out, and credits. Views parse, call, answer."""
 
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from django.conf import settings
-from django.contrib.auth import login, logout
+from django.contrib.auth import logout
 from django.http import HttpResponse
 from django.middleware.csrf import get_token
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
@@ -15,18 +16,31 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from wallets import selectors
+from wallets.callers import shown_to_owner
 from wallets.errors import NotFound
 from wallets.export import FORMATS, lines
-from wallets.login import issue_nonce, issue_token, new_browser_secret, verify_login
+from wallets.login import (
+    issue_nonce,
+    issue_token,
+    new_browser_secret,
+    open_session,
+    revoke,
+    revoke_all,
+    verify_login,
+)
 from wallets.models import BearerToken, Posting
 from wallets.pagination import NewestFirst
 from wallets.parsers import JsonParser
 from wallets.serializers import (
     CreditsSerializer,
+    IssuedTokenSerializer,
     LoggedInSerializer,
+    LoginRowSerializer,
     LoginSerializer,
+    NewTokenSerializer,
     NonceSerializer,
     PostingSerializer,
+    RevokeSerializer,
     WalletSerializer,
 )
 
@@ -90,12 +104,15 @@ class LoginView(APIView):
         )
         answer: dict[str, object] = {"wallet": wallet}
         if name := form.validated_data.get("token_name"):
-            answer["token"], token = issue_token(wallet=wallet, name=name)
+            answer["token"], token = issue_token(
+                wallet=wallet,
+                name=name,
+                scope=form.validated_data["token_scope"],
+                **shown_to_owner(request._request),
+            )
             answer["token_expires_at"] = token.expires_at
         else:
-            # Whatever session the browser came with, its key may be known to somebody else.
-            request.session.flush()
-            login(request._request, wallet)
+            open_session(request=request._request, wallet=wallet)
             get_token(request._request)
         response = Response(LoggedInSerializer(answer).data, headers=NO_STORE)
         response.delete_cookie(LOGIN_COOKIE, path=LOGIN_COOKIE_PATH, samesite="Strict")
@@ -104,6 +121,8 @@ class LoginView(APIView):
 
 class LogoutView(APIView):
     """Log out."""
+
+    write_scope = BearerToken.Scope.READ  # whoever got in may leave
 
     @extend_schema(request=None, responses={204: OpenApiResponse()}, tags=["auth"])
     def post(self, request: Request) -> Response:
@@ -124,6 +143,73 @@ class MeView(APIView):
         if not request.auth:  # a browser: it gets the CSRF token that its writes need
             get_token(request._request)
         return Response(WalletSerializer(request.user).data)
+
+
+def _login_id(request: Request) -> UUID | None:
+    """The id of the session or token that a request comes with."""
+    login = request.auth or request._request.session.row
+    return login and login.login_id
+
+
+class LoginsView(APIView):
+    """Where you are logged in."""
+
+    @extend_schema(responses=LoginRowSerializer(many=True), tags=["auth"])
+    def get(self, request: Request) -> Response:
+        """Your sessions and tokens, the last used first."""
+        rows = selectors.logins_of(request.user, current=_login_id(request))
+        return Response(LoginRowSerializer(rows, many=True).data)
+
+
+class RevokeLoginView(APIView):
+    """Log out somewhere else."""
+
+    write_scope = BearerToken.Scope.MONEY
+
+    @extend_schema(request=None, responses={204: OpenApiResponse()}, tags=["auth"])
+    def post(self, request: Request, login_id: UUID) -> Response:
+        """End one of your sessions, or one of your tokens."""
+        revoke(wallet=request.user, login_id=login_id)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class RevokeLoginsView(APIView):
+    """Log out everywhere."""
+
+    write_scope = BearerToken.Scope.MONEY
+
+    @extend_schema(
+        request=RevokeSerializer,
+        responses={204: OpenApiResponse()},
+        tags=["auth"],
+        operation_id="auth_logins_revoke_all",
+    )
+    def post(self, request: Request) -> Response:
+        """End all your sessions and tokens, but on request not the one that you come with."""
+        form = RevokeSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        but = _login_id(request) if form.validated_data["keep_current"] else None
+        revoke_all(wallet=request.user, but=but)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class TokensView(APIView):
+    """Another way in, for a program."""
+
+    write_scope = BearerToken.Scope.MONEY
+
+    @extend_schema(
+        request=NewTokenSerializer, responses={201: IssuedTokenSerializer}, tags=["auth"]
+    )
+    def post(self, request: Request) -> Response:
+        """Get a bearer token for a program of yours, without signing again."""
+        form = NewTokenSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        text, token = issue_token(
+            wallet=request.user, **form.validated_data, **shown_to_owner(request._request)
+        )
+        answer = {"token": text, "token_expires_at": token.expires_at, "id": token.login_id}
+        return Response(IssuedTokenSerializer(answer).data, status=status.HTTP_201_CREATED)
 
 
 class CreditsView(APIView):

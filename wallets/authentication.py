@@ -4,13 +4,16 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.authentication import SessionAuthentication as FrameworksSessions
 from rest_framework.exceptions import AuthenticationFailed
-from rest_framework.permissions import BasePermission
+from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
-from wallets.login import token_hash
+from wallets.errors import InsufficientScope
+from wallets.login import note_use, token_hash
 from wallets.models import BearerToken, Wallet
 
+Scope = BearerToken.Scope
 if TYPE_CHECKING:  # the framework's views import this module
     from rest_framework.views import APIView
 
@@ -34,6 +37,7 @@ class BearerAuthentication(BaseAuthentication):
         )
         if token is None:
             raise AuthenticationFailed("This token is unknown or has expired.")
+        note_use(token)
         return token.wallet, token
 
     def authenticate_header(self, request: Request) -> str:
@@ -41,13 +45,35 @@ class BearerAuthentication(BaseAuthentication):
         return "Bearer"
 
 
+class SessionAuthentication(FrameworksSessions):
+    """The cookie `sessionid`; a write needs the CSRF token too."""
+
+    def authenticate(self, request: Request) -> tuple[Wallet, None] | None:
+        """Find the session's wallet. Raises PermissionDenied if a write has no CSRF token."""
+        found = super().authenticate(request)
+        if found and request._request.session.row:
+            note_use(request._request.session.row)
+        return found
+
+
 class IsPlayer(BasePermission):
-    """Players only: an operator has no address, hence no credits to play with."""
+    """Players only: an operator has no address, hence no credits to play with.
+
+    A session may do everything. A token may read if its scope is `read`, and otherwise what the
+    view's `write_scope` says: `play`, unless the view names another.
+    """
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
         """Whether the request comes from a wallet with an address.
 
         What a player is told is that player's own, so it also tells every cache to keep nothing.
+        Raises InsufficientScope.
         """
         view.headers["Cache-Control"] = "no-store"
+        if isinstance(request.auth, BearerToken):
+            needed = Scope.READ
+            if request.method not in SAFE_METHODS:
+                needed = getattr(view, "write_scope", Scope.PLAY)
+            if not request.auth.may(needed):
+                raise InsufficientScope(f"This needs a token of the scope {needed}.", scope=needed)
         return bool(getattr(request.user, "address", None))

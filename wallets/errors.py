@@ -44,6 +44,12 @@ class WalletFrozen(Forbidden):
     code, title = "wallet_frozen", "This wallet is frozen"
 
 
+class InsufficientScope(Forbidden):
+    """A token was made for less than this (RFC 6750)."""
+
+    code, title = "insufficient_scope", "This token may not do that"
+
+
 class LoginFailed(Problem):
     """A wallet login that was refused; `code` in the details says which check failed."""
 

@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 
 from wallets import selectors
 from wallets.models import Posting, Wallet
+from wallets.serializers import LoginRowSerializer
 
 COLUMNS = ("id", "created_at", "kind", "cause", "memo", "amount", "balance")
 # Rows that are fetched at once: a statement of any length takes the same memory.
@@ -41,12 +42,10 @@ def own_statement(wallet: Wallet) -> Iterator[Rows]:
         yield [_line(posting) for posting in postings]
 
 
-def own_tokens(wallet: Wallet) -> Iterator[Rows]:
-    """A player's bearer tokens, by name, for the export; what they are is not kept."""
-    for tokens in in_batches(wallet.tokens.all()):
-        yield [
-            {"name": t.name, "created_at": t.created_at, "expires_at": t.expires_at} for t in tokens
-        ]
+def own_logins(wallet: Wallet) -> Iterator[Rows]:
+    """A player's sessions and tokens, for the export, at once: there are never many."""
+    if logins := selectors.logins_of(wallet, current=None):
+        yield list(LoginRowSerializer(logins, many=True).data)
 
 
 def lines(wallet: Wallet) -> Iterator[Line]:

@@ -10,21 +10,28 @@ knows can't fill the database. Only a nonce that was logged in with leaves a row
 import hashlib
 import secrets
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from django.conf import settings
+from django.contrib import auth
+from django.db.models import QuerySet
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.module_loading import import_string
 
-from wallets import siwe
+from wallets import callers, siwe
 from wallets.accounts import wallet_for
 from wallets.db import in_transaction
-from wallets.errors import Forbidden, LoginFailed
-from wallets.models import BearerToken, LoginNonce, Wallet
+from wallets.errors import Forbidden, LoginFailed, NotFound
+from wallets.models import BearerToken, LoginNonce, Session, Wallet
 
 # A nonce is when it expires (seconds since 1970), something random, and their proof; all in hex.
 EXPIRY_LENGTH, RANDOM_LENGTH, PROOF_LENGTH = 8, 8, 32
+# Not each request has to write that its session or token is in use.
+NOTED_EVERY = timedelta(minutes=5)
 
 
 def new_browser_secret() -> str:
@@ -122,16 +129,68 @@ def _fingerprint(text: str, length: int) -> str:
 
 
 @in_transaction
-def issue_token(*, wallet: Wallet, name: str) -> tuple[str, BearerToken]:
+def open_session(*, request: HttpRequest, wallet: Wallet) -> None:
+    """A session for a browser, under a new key."""
+    # Whatever session the browser came with, its key may be known to somebody else.
+    request.session.flush()
+    auth.login(request, wallet)
+    request.session.save()
+    Session.objects.filter(pk=request.session.session_key).update(
+        wallet=wallet, **callers.shown_to_owner(request)
+    )
+    _make_room(wallet.sessions.all())
+
+
+@in_transaction
+def issue_token(
+    *,
+    wallet: Wallet,
+    name: str,
+    scope: str = BearerToken.Scope.PLAY,
+    user_agent: str = "",
+    address_prefix: str = "",
+) -> tuple[str, BearerToken]:
     """A bearer token for a program. Its text is returned this once; only its hash is kept."""
     text = f"bas_{secrets.token_urlsafe(32)}"
     token = BearerToken.objects.create(
         wallet=wallet,
         name=name,
+        scope=scope,
         token_hash=token_hash(text),
         expires_at=timezone.now() + timedelta(seconds=settings.BEARER_TOKEN_SECONDS),
+        user_agent=user_agent,
+        address_prefix=address_prefix,
     )
+    _make_room(wallet.tokens.all())
     return text, token
+
+
+def _make_room(logins: QuerySet[Any]) -> None:
+    """End those that have been unused the longest, if there are too many."""
+    over = logins.order_by("-last_used_at", "-created_at").values("pk")[
+        settings.LOGINS_PER_WALLET :
+    ]
+    logins.filter(pk__in=list(over.values_list("pk", flat=True))).delete()
+
+
+def note_use(login: BearerToken | Session) -> None:
+    """Note that a session or a token is in use, at most every few minutes."""
+    now = timezone.now()
+    if login.last_used_at < now - NOTED_EVERY:
+        type(login).objects.filter(pk=login.pk).update(last_used_at=now)
+
+
+def revoke(*, wallet: Wallet, login_id: UUID) -> None:
+    """End one of a wallet's sessions or tokens. Raises NotFound if it has none of this id."""
+    mine = (wallet.tokens.filter(login_id=login_id), wallet.sessions.filter(login_id=login_id))
+    if not sum(rows.delete()[0] for rows in mine):
+        raise NotFound
+
+
+def revoke_all(*, wallet: Wallet, but: UUID | None = None) -> None:
+    """End all of a wallet's sessions and tokens, but perhaps one."""
+    wallet.tokens.exclude(login_id=but).delete()
+    wallet.sessions.exclude(login_id=but).delete()
 
 
 def token_hash(text: str) -> bytes:

@@ -8,9 +8,12 @@ from typing import Any
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
+from django.contrib.postgres.functions import RandomUUID
+from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
+from django.utils import timezone
 
 from wallets.fields import WholeNumberField
 
@@ -71,17 +74,61 @@ class LoginNonce(models.Model):
         return f"a nonce until {self.expires_at}"
 
 
-class BearerToken(models.Model):
+class Login(models.Model):
+    """What its owner is shown of a session or a token, to tell it from the others by."""
+
+    login_id = models.UUIDField(db_default=RandomUUID(), unique=True, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(default=timezone.now, help_text="to some minutes")
+    user_agent = models.CharField(max_length=200, blank=True)
+    address_prefix = models.CharField(
+        max_length=50, blank=True, help_text="the network that it came from"
+    )
+
+    class Meta:
+        abstract = True
+
+
+class BearerToken(Login):
     """A program's way in. Only the token's SHA-256 is kept."""
+
+    class Scope(models.TextChoices):
+        """What a token may do; each may all that those before it may."""
+
+        READ = "read", "look"
+        PLAY = "play", "stake and play"
+        MONEY = "money", "withdraw, and manage logins"
 
     wallet = models.ForeignKey(Wallet, on_delete=models.CASCADE, related_name="tokens")
     token_hash = models.BinaryField(max_length=32, unique=True, editable=False)
     name = models.CharField(max_length=80)
-    created_at = models.DateTimeField(auto_now_add=True)
+    scope = models.CharField(max_length=5, choices=Scope, default=Scope.PLAY)
     expires_at = models.DateTimeField(db_index=True)
 
     def __str__(self) -> str:
         return self.name
+
+    def may(self, needed: str) -> bool:
+        """Whether the token's scope reaches as far as the one that is needed."""
+        ladder = self.Scope.values
+        return ladder.index(self.scope) >= ladder.index(needed)
+
+
+class Session(Login, AbstractBaseSession):
+    """A browser's way in; `wallets.sessions` keeps it."""
+
+    wallet = models.ForeignKey(
+        Wallet, on_delete=models.CASCADE, null=True, related_name="sessions", help_text="a player's"
+    )
+
+    def __str__(self) -> str:
+        return f"a session of {self.wallet or 'nobody'}"
+
+    def save(self, **options: Any) -> None:
+        """Write the row; a session that is written again keeps what its owner is shown of it."""
+        if options.get("force_update"):
+            options["update_fields"] = ["session_data", "expire_date"]
+        super().save(**options)
 
 
 class IdempotencyKey(models.Model):

@@ -1,11 +1,14 @@
-"""Reads of a player's credits."""
+"""Reads of a player's credits and logins."""
 
 from collections.abc import Callable
+from typing import Any
+from uuid import UUID
 
 from django.db.models import F, QuerySet, Sum
+from django.utils import timezone
 
 from wallets import ledger
-from wallets.models import Account, Posting, Wallet
+from wallets.models import Account, BearerToken, Posting, Wallet
 
 # What rooms above hold for a player, by its name in the API: which stake in a match's escrow is
 # whose, only the match knows, so matches registers a function from a wallet to credits.
@@ -36,3 +39,18 @@ def statement(wallet: Wallet) -> QuerySet[Posting]:
         .select_related("transfer")
         .annotate(kind=F("transfer__kind"), created_at=F("transfer__created_at"))
     )
+
+
+def logins_of(wallet: Wallet, *, current: UUID | None) -> list[dict[str, Any]]:
+    """A player's sessions and tokens that have not expired, the last used first."""
+    shown = ("login_id", "created_at", "last_used_at", "user_agent", "address_prefix")
+    now = timezone.now()
+    tokens = wallet.tokens.filter(expires_at__gt=now).values(*shown, "name", "scope", "expires_at")
+    sessions = wallet.sessions.filter(expire_date__gt=now).values(
+        *shown, expires_at=F("expire_date")
+    )
+    # A session is the player in person, who may do everything.
+    of_session = {"kind": "session", "name": "", "scope": BearerToken.Scope.MONEY}
+    rows = [*({"kind": "token"} | t for t in tokens), *(of_session | s for s in sessions)]
+    rows = [row | {"current": row["login_id"] == current} for row in rows]
+    return sorted(rows, key=lambda row: row["last_used_at"], reverse=True)

@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from wallets.models import Posting, Transfer, Wallet
+from wallets.models import BearerToken, Posting, Transfer, Wallet
 from wallets.siwe import MAX_LENGTH, MAX_SIGNATURE_LENGTH
 
 
@@ -31,6 +31,11 @@ class LoginSerializer(serializers.Serializer):
         max_length=80,
         help_text="ask for a bearer token of this name, for a program, instead of a session",
     )
+    token_scope = serializers.ChoiceField(
+        choices=BearerToken.Scope.choices,
+        default=BearerToken.Scope.PLAY,
+        help_text="what the token may do; each may all that those before it may",
+    )
 
 
 class WalletSerializer(serializers.ModelSerializer):
@@ -50,6 +55,45 @@ class LoggedInSerializer(serializers.Serializer):
         required=False, help_text="shown this once; send it as `Authorization: Bearer …`"
     )
     token_expires_at = serializers.DateTimeField(required=False)
+
+
+class NewTokenSerializer(serializers.ModelSerializer):
+    """What a program's token is called, and what it may do."""
+
+    class Meta:
+        model = BearerToken
+        fields = ["name", "scope"]
+
+
+class IssuedTokenSerializer(serializers.Serializer):
+    """A new token."""
+
+    id = serializers.UUIDField(help_text="to revoke it by")
+    token = serializers.CharField(help_text="shown this once; send it as `Authorization: Bearer …`")
+    token_expires_at = serializers.DateTimeField()
+
+
+class LoginRowSerializer(serializers.Serializer):
+    """A session or a token of yours."""
+
+    id = serializers.UUIDField(source="login_id", help_text="to revoke it by")
+    kind = serializers.ChoiceField(choices=["session", "token"])
+    current = serializers.BooleanField(help_text="whether this request comes with it")
+    name = serializers.CharField(help_text="a token's; empty for a session")
+    scope = serializers.ChoiceField(choices=BearerToken.Scope.choices)
+    created_at = serializers.DateTimeField()
+    last_used_at = serializers.DateTimeField(help_text="to some minutes")
+    expires_at = serializers.DateTimeField()
+    user_agent = serializers.CharField(help_text="of the program that logged in")
+    address_prefix = serializers.CharField(help_text="the network that it logged in from")
+
+
+class RevokeSerializer(serializers.Serializer):
+    """Which of your logins to end."""
+
+    keep_current = serializers.BooleanField(
+        default=False, help_text="keep the one that this request comes with"
+    )
 
 
 class CreditsSerializer(serializers.Serializer):

@@ -36,7 +36,7 @@ def client_for(web):
 
     def make(wallet):
         client = Client(f"http://127.0.0.1:{web.port}")
-        client.token, _ = issue_token(wallet=wallet, name="test")
+        client.token, _ = issue_token(wallet=wallet, name="test", scope="money")
         made.append(client)
         return client
 
@@ -109,6 +109,27 @@ def test_withdrawals_are_listed_and_taken_back_and_everything_can_be_taken_along
     with pytest.raises(ApiProblem) as refused:
         client.withdraw(1)
     assert refused.value.code == "withdrawals_closed"
+
+
+def test_logins_are_listed_made_and_ended(client_for):
+    wallet = player()
+    client, other = client_for(wallet), client_for(wallet)
+    other.token = client.create_token(name="a reader", scope="read")
+    (reader,) = [login for login in other.logins() if login.current]
+    assert (reader.kind, reader.name, reader.scope) == ("token", "a reader", "read")
+    with pytest.raises(ApiProblem) as refused:
+        other.create_match(stake=5)
+    assert refused.value.code == "insufficient_scope"
+    client.revoke_login(reader.id)
+    with pytest.raises(ApiProblem) as refused:
+        other.me()
+    assert refused.value.code == "authentication_failed"
+    assert len(client.logins()) == 2
+    client.revoke_logins(keep_current=True)
+    assert [login.current for login in client.logins()] == [True]
+    client.revoke_logins()
+    with pytest.raises(ApiProblem):
+        client.me()
 
 
 def test_a_match_is_watched_from_its_beginning_to_its_end_though_the_server_dies(

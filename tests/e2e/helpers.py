@@ -29,7 +29,7 @@ def until(done: Callable[[], bool], what: str, seconds: float = SECONDS) -> None
 def new_player(stack: Stack, name: str) -> Iterator[Player]:
     player = fresh_player(name, CAREFUL if name == "Ann" else BOLD, url=stack.url)
     with player.client:
-        player.client.log_in(player.account, name="e2e")
+        player.client.log_in(player.account, name="e2e", scope="money")
         yield player
 
 

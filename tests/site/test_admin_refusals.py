@@ -330,7 +330,7 @@ def test_no_page_holds_a_secret(world, console_client):
 
 
 def test_what_nobody_should_read_has_no_page():
-    for model in (LockIn, IdempotencyKey, LoginNonce, apps.get_model("sessions.Session")):
+    for model in (LockIn, IdempotencyKey, LoginNonce, apps.get_model("wallets.Session")):
         assert not admin.site.is_registered(model)
 
 

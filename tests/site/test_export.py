@@ -66,7 +66,9 @@ def test_it_has_all_that_the_other_calls_show(table):
         assert len(data[name]) == 1
     lines = shown("credits/statement")["results"]
     assert [line["balance"] for line in data["statement"]] == [x["balance"] for x in lines][::-1]
-    assert [token["name"] for token in data["tokens"]] == ["program of a"]
+    logins = [row | {"current": False} for row in shown("auth/logins")]
+    assert data["logins"] == logins
+    assert [login["name"] for login in logins] == ["program of a"]
     cards = [{k: m[k] for k in m if k not in ("you", "choices")} for m in data["matches"]]
     assert cards == shown("matches?mine=true")["results"][::-1]
     assert set(data) == {"wallet", "record", *export.LISTS}

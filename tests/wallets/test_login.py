@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import time_machine
-from django.contrib.sessions.models import Session
 from django.db import connection
 from eth_account import Account
 from rest_framework.test import APIClient
@@ -25,7 +24,7 @@ from tests.wallets.login_helpers import (
     problem,
     signed,
 )
-from wallets.models import BearerToken, LoginNonce, Wallet
+from wallets.models import BearerToken, LoginNonce, Session, Wallet
 from wallets.tasks import forget_expired
 
 pytestmark = pytest.mark.django_db

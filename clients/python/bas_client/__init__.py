@@ -23,7 +23,16 @@ from bas_client.models import (
 )
 from bas_client.node import NATIVE, Node
 from bas_client.protocol import commitment, login_message
-from bas_client.records import Event, HeadToHead, HouseApe, PastMatch, Player, Result
+from bas_client.records import (
+    Event,
+    HeadToHead,
+    HouseApe,
+    Login,
+    PastMatch,
+    Player,
+    Result,
+    Scope,
+)
 
 __all__ = [
     "NATIVE",
@@ -39,6 +48,7 @@ __all__ = [
     "HeadToHead",
     "HouseApe",
     "LockedIn",
+    "Login",
     "Match",
     "MatchCard",
     "Move",
@@ -49,6 +59,7 @@ __all__ = [
     "Player",
     "Rematch",
     "Result",
+    "Scope",
     "Side",
     "StatementLine",
     "Token",

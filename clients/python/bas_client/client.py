@@ -30,7 +30,7 @@ from bas_client.models import (
     Withdrawal,
 )
 from bas_client.protocol import commitment, login_message
-from bas_client.records import Event, HeadToHead, HouseApe, PastMatch, Player
+from bas_client.records import Event, HeadToHead, HouseApe, Login, PastMatch, Player, Scope
 
 API = "/api/v1/"
 FIRST_PAUSE_SECONDS = 0.1
@@ -92,11 +92,14 @@ class Client:
 
     # --- who you are --------------------------------------------------------------------------
 
-    def log_in(self, key: str | LocalAccount, *, name: str = "bas-client") -> str:
+    def log_in(
+        self, key: str | LocalAccount, *, name: str = "bas-client", scope: Scope = "play"
+    ) -> str:
         """Log in by signing a message (EIP-4361, EIP-191) and return the wallet's address.
 
         `key` is a private key, or an account of eth_account. It never leaves this process. `name`
-        is what the player's list of tokens will call this one.
+        is what the player's list of logins will call this one. `scope` is what this client may
+        do: withdrawing and ending other logins take `money`.
         """
         account: LocalAccount = Account.from_key(key) if isinstance(key, str) else key
         challenge = self._send("POST", "auth/nonce")
@@ -117,7 +120,12 @@ class Client:
             issued_at=datetime.now(UTC),
         )
         signature = account.sign_message(encode_defunct(text=message)).signature.to_0x_hex()
-        form = {"message": message, "signature": signature, "token_name": name}
+        form = {
+            "message": message,
+            "signature": signature,
+            "token_name": name,
+            "token_scope": scope,
+        }
         # The nonce is spent by the first attempt, so there is no second one.
         answer = self._send("POST", "auth/login", json=form, repeatable=False)
         # The session was there to hold the nonce.
@@ -130,6 +138,23 @@ class Client:
         """Revoke the token."""
         self._send("POST", "auth/logout", repeatable=False)
         self.token = None
+
+    def logins(self) -> list[Login]:
+        """Return your sessions and tokens, the last used first."""
+        return [Login.of(row) for row in self._send("GET", "auth/logins")]
+
+    def revoke_login(self, login_id: str) -> None:
+        """End one of your sessions or tokens."""
+        self._send("POST", f"auth/logins/{login_id}/revoke")
+
+    def revoke_logins(self, *, keep_current: bool = False) -> None:
+        """End all your sessions and tokens, but perhaps the token of this client."""
+        self._send("POST", "auth/logins/revoke", json={"keep_current": keep_current})
+
+    def create_token(self, *, name: str, scope: Scope = "play") -> str:
+        """Return a token for another program of yours; nothing shows it again."""
+        form = {"name": name, "scope": scope}
+        return str(self._send("POST", "auth/tokens", json=form)["token"])
 
     def me(self) -> str:
         """Return the address of the wallet that is logged in, as the server knows it."""

@@ -1,4 +1,4 @@
-"""What the API tells of players and of what happens, as immutable values."""
+"""What the API tells of players, logins, and what happens, as immutable values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 from bas_client.models import Json, MatchCard, Side, card_fields
 
 Result = Literal["won", "lost", "drawn", "abandoned", "voided"]
+Scope = Literal["read", "play", "money"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,38 @@ class HouseApe:
     def of(cls, data: Json) -> Self:
         """Read it from JSON."""
         return cls(data["name"], data["description"], data["address"])
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """A session or a token of yours. `current` is the one that asked."""
+
+    id: str
+    kind: Literal["session", "token"]
+    name: str
+    scope: Scope
+    current: bool
+    user_agent: str
+    address_prefix: str
+    created_at: datetime
+    last_used_at: datetime
+    expires_at: datetime
+
+    @classmethod
+    def of(cls, data: Json) -> Self:
+        """Read it from JSON."""
+        return cls(
+            id=data["id"],
+            kind=data["kind"],
+            name=data["name"],
+            scope=data["scope"],
+            current=bool(data["current"]),
+            user_agent=data["user_agent"],
+            address_prefix=data["address_prefix"],
+            created_at=datetime.fromisoformat(data["created_at"]),
+            last_used_at=datetime.fromisoformat(data["last_used_at"]),
+            expires_at=datetime.fromisoformat(data["expires_at"]),
+        )
 
 
 @dataclass(frozen=True, slots=True)
