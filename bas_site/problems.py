@@ -19,6 +19,7 @@ CONTENT_TYPE = "application/problem+json"
 log = structlog.get_logger(__name__)
 ANSWERED = Counter("bas_problems", "Errors answered", ["status", "code"], registry=None)
 
+THROTTLED = ("throttled", "Too many requests")
 # What DRF and Django raise by themselves: exception class -> (code, title).
 FRAMEWORK_CODES: Mapping[type[Exception], tuple[str, str]] = {
     exceptions.ValidationError: ("invalid", "The request has invalid fields"),
@@ -30,14 +31,15 @@ FRAMEWORK_CODES: Mapping[type[Exception], tuple[str, str]] = {
     exceptions.AuthenticationFailed: ("authentication_failed", "These credentials are not valid"),
     exceptions.PermissionDenied: ("forbidden", "That is not allowed"),
     exceptions.NotFound: ("not_found", "There is no such thing"),
-    exceptions.Throttled: ("throttled", "Too many requests"),
+    exceptions.Throttled: THROTTLED,
 }
 # Codes that stand in no class of their own, with their titles.
 CSRF_FAILED = ("csrf_failed", "The CSRF token is missing or wrong")
 TOO_LARGE = ("too_large", "The request is too large")
+TOO_SLOW = ("too_slow", "The request took too long to come")
 TRY_AGAIN = ("try_again", "The database did not answer")
 SERVER_ERROR = ("server_error", "Something broke on our side; it has been logged")
-OTHER_CODES = (CSRF_FAILED, TOO_LARGE, TRY_AGAIN, SERVER_ERROR)
+OTHER_CODES = (CSRF_FAILED, TOO_LARGE, TOO_SLOW, TRY_AGAIN, SERVER_ERROR)
 
 
 def problem(status: int, code: str, title: str, detail: str = "", **extra: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
 from django.urls import reverse_lazy
 
+from bas_site import limits
 from bas_site.csp import OWN_ORIGIN
 from contracts.networks import REAL_MONEY_CONSENT, TESTNETS
 
@@ -67,6 +68,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "bas_site.csp.PolicyByPath",
+    "bas_site.middleware.AddressLimits",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -185,11 +187,17 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["wallets.parsers.JsonParser"],
     "DEFAULT_SCHEMA_CLASS": "bas_site.schema.AutoSchema",
     "DEFAULT_PAGINATION_CLASS": "wallets.pagination.NewestFirst",
+    "DEFAULT_THROTTLE_CLASSES": ["wallets.limits.WalletLimits"],
     "EXCEPTION_HANDLER": "bas_site.problems.exception_handler",
     "UNICODE_JSON": True,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024
+REQUEST_BODY_SECONDS = env.float("REQUEST_BODY_SECONDS", default=15)
+# How wide the limits of bas_site.limits are; 0 is none. Programs on a developer's machine, tests
+# and benchmarks among them, may call as fast as they can.
+RATE_LIMIT_SCALE = env.float("RATE_LIMIT_SCALE", default=1000 if DEVELOPMENT else 1)
+RATE_LIMITS = limits.scaled(RATE_LIMIT_SCALE)
 SPECTACULAR_SETTINGS = {
     "TITLE": "Block Ape Scissors",
     "DESCRIPTION": "Battle for credits that live on a chain. "

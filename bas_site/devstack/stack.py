@@ -143,7 +143,7 @@ class Stack:
         return {
             "web": [
                 *(*python, "uvicorn", "bas_site.asgi:application"),
-                *("--host", HOST, "--port", str(self.port)),
+                *("--host", HOST, "--port", str(self.port), "--no-proxy-headers"),
                 # Live updates are requests without an end; a stop doesn't wait for them.
                 *("--timeout-graceful-shutdown", "2"),
             ],

@@ -42,7 +42,8 @@ class Web:
 
     def start(self):
         command = [sys.executable, "-m", "uvicorn", "bas_site.asgi:application"]
-        command += ["--host", HOST, "--port", str(self.port), "--timeout-graceful-shutdown", "30"]
+        command += ["--host", HOST, "--port", str(self.port), "--no-proxy-headers"]
+        command += ["--timeout-graceful-shutdown", "30"]
         self.process.start(command, env=self.env, cwd=PROJECT)
         wait_until(self.answers, seconds=60, process=self.process)
         return self

@@ -6,7 +6,6 @@ import threading
 
 import pytest
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection
 
 from bas_site.devstack import Valkey
@@ -15,6 +14,7 @@ from matches.models import LockIn, Match
 from matches.sealing import unseal
 from tests.matches.helpers import PAPER, ROCK, SCISSORS, Table, player
 from tests.matches.live_helpers import Reader, Web, bearer, path_of, sessions_of_others, until
+from wallets.sessions import SessionStore
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HEARTBEAT_SECONDS = 0.3
