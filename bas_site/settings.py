@@ -12,7 +12,7 @@ from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 from bas_site import limits
-from bas_site.csp import OWN_ORIGIN
+from bas_site.browser_headers import OWN_ORIGIN
 from contracts.networks import REAL_MONEY_CONSENT, TESTNETS
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -58,6 +58,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "corsheaders",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -67,7 +68,8 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "bas_site.csp.PolicyByPath",
+    "corsheaders.middleware.CorsMiddleware",
+    "bas_site.browser_headers.BrowserHeaders",
     "bas_site.middleware.AddressLimits",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -174,6 +176,15 @@ TRUSTED_PROXY_COUNT = env.int(
 )
 X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "bas_site.problems.csrf_failure"
+SECURE_REFERRER_POLICY = "same-origin"
+# Pages of these origins may call the API, with a token: cookies are for this site's own pages.
+CORS_ALLOWED_ORIGINS = env.list("CORS_ALLOWED_ORIGINS", default=[])
+CORS_URLS_REGEX = r"^/api/"
+CORS_ALLOW_HEADERS = (
+    *("accept", "authorization", "content-type"),
+    *("idempotency-key", "invitation", "last-event-id"),
+)
+CORS_EXPOSE_HEADERS = ("RateLimit", "RateLimit-Policy", "Retry-After")
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": OWN_ORIGIN}
 
 # --- The API ----------------------------------------------------------------------------------
