@@ -17,7 +17,7 @@ PY := .venv/bin/python
 SETUP := .venv/.installed node_modules/.installed web/dist/.built
 export PYTHONUNBUFFERED := 1
 
-.PHONY: help web run test lint demo reset bench chaos requirements openapi format setup
+.PHONY: help web run test lint demo reset bench chaos races requirements openapi format setup
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -63,6 +63,9 @@ bench: $(SETUP) ## Print speeds, as ratios to baselines measured in the same run
 
 chaos: $(SETUP) ## Let chaos loose on the watcher (ARGS="--seeds 1-100 --deposits 200")
 	@$(PY) -m tests.chaos $(ARGS)
+
+races: $(SETUP) ## Race both players of a match, thousands of times (ARGS="--rounds 4000 --seed 2")
+	@$(PY) -m tests.races $(ARGS)
 
 requirements: $(SETUP) ## Compile requirements.in into requirements.txt, with hashes
 	@$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate \

@@ -40,8 +40,8 @@ class Web:
             **{name: str(value) for name, value in env.items()},
         }
 
-    def start(self):
-        command = [sys.executable, "-m", "uvicorn", "bas_site.asgi:application"]
+    def start(self, application="bas_site.asgi:application"):
+        command = [sys.executable, "-m", "uvicorn", application]
         command += ["--host", HOST, "--port", str(self.port), "--no-proxy-headers"]
         command += ["--timeout-graceful-shutdown", "30"]
         self.process.start(command, env=self.env, cwd=PROJECT)

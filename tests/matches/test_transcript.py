@@ -10,6 +10,7 @@ from matches.transcript import transcript
 from tests.matches.helpers import PAPER, ROCK, Table, player
 from tests.matches.test_api_errors import problem
 from tests.matches.test_chance import play_whole_match
+from tests.matches.transcripts import verify_matches
 
 API = "/api/v1/matches"
 
@@ -101,3 +102,10 @@ def test_a_deadline_that_ends_the_match_is_applied_before_the_transcript_is_show
     table.pass_deadline()
     document = published(client_of(player()), table.match)
     assert verify(document).result["status"] == "abandoned"
+
+
+@pytest.mark.django_db
+def test_short_matches_verify_and_no_bit_of_one_can_be_changed():
+    counts = verify_matches(matches=12, whole=0, changed=1, say=lambda text: None)
+    assert counts["matches"] == 12
+    assert counts["changes found and named"] > 100
