@@ -5,9 +5,11 @@ runs, both apes' health, alphas and wilds, each capped. A potion in hand counts 
 it will give. Not in a cell: how long the influence, the cycle and the match still last.
 """
 
-from engine.play import legal_choices
+from math import prod
+
+from engine.play import POTION_HEALTH, legal_choices
 from engine.ruleset import Ruleset
-from engine.state import FULL_HEALTH, INFLUENCES, Ape, Choice, Seat, State
+from engine.state import INFLUENCES, Ape, Choice, Seat, State
 
 HEALTHS = 10
 """Health, potions included, counts from 1 to this."""
@@ -16,7 +18,7 @@ COUNTS = 3
 STREAKS = ((0, 0), (1, 0), (2, 0), (0, 1), (0, 2))
 """The streaks that two apes can have at once: a win of one ends the other's."""
 SHAPE = (len(INFLUENCES), len(STREAKS), HEALTHS, HEALTHS, COUNTS, COUNTS, COUNTS, COUNTS)
-CELLS = len(INFLUENCES) * len(STREAKS) * HEALTHS**2 * COUNTS**4
+CELLS = prod(SHAPE)
 CELLS_OF_PHASE = CELLS // len(INFLUENCES)
 
 SCORES = ((2, 2), (2, 1), (1, 1), (2, 0), (1, 0), (0, 0))
@@ -47,8 +49,8 @@ def cell_of(state: State) -> int:
     a, b = state.a, state.b
     cell = INFLUENCES.index(state.phase)
     cell = cell * len(STREAKS) + STREAKS.index((a.streak, b.streak))
-    cell = cell * HEALTHS + min(a.health + 2 * a.potions, HEALTHS) - 1
-    cell = cell * HEALTHS + min(b.health + 2 * b.potions, HEALTHS) - 1
+    cell = cell * HEALTHS + min(a.health + POTION_HEALTH * a.potions, HEALTHS) - 1
+    cell = cell * HEALTHS + min(b.health + POTION_HEALTH * b.potions, HEALTHS) - 1
     for count in (a.alphas, b.alphas, a.wilds, b.wilds):
         cell = cell * COUNTS + min(count, COUNTS - 1)
     return cell
@@ -61,23 +63,17 @@ def state_at(cell: int) -> State:
         cell, part = divmod(cell, size)
         parts.append(part)
     wilds_b, wilds_a, alphas_b, alphas_a, health_b, health_a, streak, phase = parts
-    influence = INFLUENCES[phase]
     streak_a, streak_b = STREAKS[streak]
     return State(
         round=1,
-        phase=influence,
+        phase=INFLUENCES[phase],
         movement=5,
         in_phase=2,
         cycle=1,
-        a=_ape(health_a + 1, alphas_a, wilds_a, streak_a),
-        b=_ape(health_b + 1, alphas_b, wilds_b, streak_b),
-        used=(influence,),
+        a=Ape(health_a + 1, alphas_a, wilds_a, streak=streak_a),
+        b=Ape(health_b + 1, alphas_b, wilds_b, streak=streak_b),
+        used=(INFLUENCES[phase],),
     )
-
-
-def _ape(health: int, alphas: int, wilds: int, streak: int) -> Ape:
-    potions = max(0, -(-(health - FULL_HEALTH) // 2))
-    return Ape(health - 2 * potions, alphas, wilds, potions, streak)
 
 
 def mirrored(state: State) -> State:

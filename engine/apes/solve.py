@@ -29,6 +29,7 @@ from engine.apes.coarse import (
     meetings,
     state_at,
 )
+from engine.apes.stage import EPSILON
 from engine.apes.table import Score
 from engine.play import OPENING_MOVEMENTS, ROUNDS_TO_WIN
 
@@ -42,8 +43,11 @@ PHASES = len(INFLUENCES)
 STAYS = 1 - 1 / GOD_V1.movements_per_phase
 """How likely the influence outlasts a movement: a cell doesn't know how long it has been there."""
 COUNTED = COUNTS**4
-MOVEMENTS_AT_ONCE, SETTLED = 40, 1e-4
-EPSILON = 1e-9
+"""Ways to hold alphas and wilds."""
+MOVEMENTS_AT_ONCE = 40
+"""For so many movements the same mixes are followed before new ones are found."""
+SETTLED = 1e-4
+"""By less than this, values no longer change."""
 
 
 class Group(NamedTuple):

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 EPSILON = 1e-9
+"""What is closer to zero is a rounding error."""
 
 
 def equilibrium(payoffs: Sequence[Sequence[float]]) -> tuple[list[float], float]:

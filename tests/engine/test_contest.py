@@ -30,6 +30,25 @@ def test_a_pair_changes_seats_so_that_the_score_is_the_ape_s_and_not_the_seat_s(
     assert play_pair(rock, paper, 6, "x")[0].lost == 6
 
 
+@pytest.mark.parametrize("ape", APES)
+@pytest.mark.parametrize("seat", [0, 1])
+def test_an_ape_plays_the_same_whatever_the_other_is_about_to_play(ape, seat):
+    """With the same chance, up to the first movement after which they can tell."""
+
+    def first_turn_against(move):
+        turns = []
+
+        def watched(state, ruleset, rng):
+            turns.append(APES[ape].play(state, ruleset, rng))
+            return turns[-1]
+
+        apes = [watched, always(move)] if seat == 0 else [always(move), watched]
+        play_match(*apes, Random(5))
+        return turns[0]
+
+    assert first_turn_against("rock") == first_turn_against("paper")
+
+
 def test_two_who_always_tie_draw_at_the_last_movement():
     score, (record,) = play_pair(always("rock"), always("rock"), 1, "x")
     assert (score.drawn, record.status, record.movements) == (1, "draw", 400)
