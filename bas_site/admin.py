@@ -15,8 +15,19 @@ from django.http import HttpRequest
 from django.urls import reverse
 from unfold.dataclasses import SearchResult
 
+import bas_site.audit_admin  # noqa: F401 - registers its page
 from contracts.admin import CHAIN_COLOURS, chain_status
-from contracts.models import Block, Chain, Deposit, Node, Redemption, Token, Vault, Withdrawal
+from contracts.models import (
+    Block,
+    Chain,
+    Deposit,
+    Node,
+    Redemption,
+    Rescan,
+    Token,
+    Vault,
+    Withdrawal,
+)
 from matches.models import Heartbeat, Match, Outage, Seat
 from wallets.admin_base import grouped, list_of, page_of
 from wallets.models import (
@@ -27,10 +38,12 @@ from wallets.models import (
     BearerToken,
     Posting,
     Seal,
+    Service,
     Transfer,
     Wallet,
 )
 from wallets.selectors import system_credits
+from wallets.services import paused_services
 
 admin.site.index_title = "At a glance"
 OPERATORS = {"is_staff__exact": 1}
@@ -58,6 +71,7 @@ SIDEBAR: tuple[tuple[str, tuple[tuple[str, str, type[Model], dict[str, Any]], ..
     (
         "Upkeep",
         (
+            ("Services", "toggle_on", Service, {}),
             ("Adjustments", "balance", Adjustment, {}),
             ("Audits", "fact_check", AuditRun, {}),
             ("Seals", "verified", Seal, {}),
@@ -71,6 +85,7 @@ SIDEBAR: tuple[tuple[str, tuple[tuple[str, str, type[Model], dict[str, Any]], ..
             ("Vaults", "account_balance", Vault, {}),
             ("Tokens", "paid", Token, {}),
             ("Blocks", "deployed_code", Block, {}),
+            ("Rescans", "history", Rescan, {}),
         ),
     ),
     (
@@ -216,4 +231,5 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         }
         for chain in (Chain.objects.order_by("pk") if _may_see(request, Chain) else ())
     ]
-    return context | {"cards": cards, "chains": chains}
+    paused = paused_services().select_related("changed_by") if _may_see(request, Service) else ()
+    return context | {"cards": cards, "chains": chains, "paused": paused}

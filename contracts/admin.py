@@ -13,6 +13,8 @@ from unfold.utils import display_for_label
 from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
 from contracts.models import Block, Chain, Deposit, Node, Token, Vault
+from contracts.rescan_admin import RangeForm
+from contracts.rescans import ask_for_rescan
 from wallets.admin_actions import HasActions, with_reason
 from wallets.admin_base import (
     ADDRESS,
@@ -88,8 +90,8 @@ class ChainAdmin(HasActions, ConsoleAdmin):
     """Chains and how far they have been read. The watcher may be paused, or made more patient."""
 
     editable = ("finality", "confirmations")
-    grants = ("view", "change")
-    actions_detail = ("pause", "unpause")
+    grants = ("view", "change", "rescan")
+    actions_detail = ("pause", "unpause", "rescan")
     # With none, a deposit would count before it is in a block.
     formfield_overrides = {
         models.PositiveIntegerField: {"min_value": 1, "widget": UnfoldAdminIntegerFieldWidget}
@@ -182,6 +184,22 @@ class ChainAdmin(HasActions, ConsoleAdmin):
     def unpause(self, *, operator: Wallet, row: Chain, reason: str) -> None:
         """Read it again."""
         Chain.objects.filter(pk=row.pk).update(paused=False)
+
+    def has_rescan_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        """Whoever may have blocks read again."""
+        return request.user.has_perm("contracts.rescan_chain")
+
+    @with_reason(
+        "Read again",
+        permission="rescan",
+        icon="history",
+        question="The watcher reads these blocks again, and stores and credits what it has missed. "
+        "What is stored is stored once; the list of rescans says how far it is.",
+        form_class=RangeForm,
+    )
+    def rescan(self, *, operator: Wallet, row: Chain, first: int, last: int, reason: str) -> None:
+        """Have a range read again."""
+        ask_for_rescan(operator=operator, chain_id=row.pk, first=first, last=last)
 
 
 def _node_status(node: Node) -> str:

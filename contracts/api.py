@@ -12,6 +12,7 @@ from contracts.models import Deposit, Vault
 from contracts.selectors import deposits_of
 from contracts.serializers import ChainSerializer, DepositSerializer
 from wallets.errors import NotFound
+from wallets.services import paused_services
 
 
 class ChainView(APIView):
@@ -45,6 +46,7 @@ class ChainView(APIView):
                     "scanned_at": chain.scanned_at,
                     "public_rpc_url": settings.CHAIN_PUBLIC_RPC_URL,
                     "tokens": vault.tokens.all(),
+                    "paused": paused_services(),
                 }
             ).data
         )

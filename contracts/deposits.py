@@ -17,7 +17,8 @@ from wallets import ledger
 from wallets.accounts import wallet_for
 from wallets.db import in_transaction
 from wallets.errors import LedgerRefusal, Problem
-from wallets.models import Account, Transfer, Wallet
+from wallets.models import Account, Service, Transfer, Wallet
+from wallets.services import is_paused
 
 # Blocks are remembered this far back. Of what is older, the blocks of deposits and the first block
 # of all are still known, which is enough to find where a deeper reorganisation begins.
@@ -241,7 +242,9 @@ def _take_back(deposits: Sequence[Deposit]) -> None:
 
 
 def confirmed(chain: Chain) -> QuerySet[Deposit]:
-    """The deposits that count by the chain's policy and have no credits yet."""
+    """The deposits that count by the chain's policy and are to be credited: none in a pause."""
+    if is_paused(Service.Name.DEPOSITS):
+        return Deposit.objects.none()
     return Deposit.objects.filter(
         vault__chain=chain,
         status=Deposit.Status.PENDING,

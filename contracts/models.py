@@ -70,6 +70,9 @@ class Chain(models.Model):
     )
     scanned_at = models.DateTimeField("last scan", null=True)
 
+    class Meta:
+        permissions = [("rescan_chain", "Can have a range of blocks read again")]
+
     def __str__(self) -> str:
         return f"{self.name} ({self.pk})"
 
@@ -92,6 +95,35 @@ class Chain(models.Model):
         so_far = max(0, self.scanned_block - block_number + 1)
         asked = self.confirmations_asked
         return so_far if asked is None else min(so_far, asked)
+
+
+class Rescan(models.Model):
+    """A range of blocks that an operator wants read again, and how far that is."""
+
+    chain = models.ForeignKey(Chain, on_delete=models.PROTECT, related_name="rescans")
+    first = models.BigIntegerField("first block")
+    last = models.BigIntegerField("last block")
+    asked_by = models.ForeignKey(Wallet, on_delete=models.PROTECT, related_name="+")
+    asked_at = models.DateTimeField(auto_now_add=True)
+    next_block = models.BigIntegerField(help_text="those below it have been read again")
+    missing = models.PositiveIntegerField(
+        "deposits that were missing", default=0, help_text="and are stored now"
+    )
+    trouble = models.TextField(blank=True, help_text="why it does not go on at the moment")
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="rescan_is_a_range", condition=Q(first__gte=0, last__gte=models.F("first"))
+            )
+        ]
+        indexes = [
+            models.Index(fields=["chain"], condition=Q(ended_at=None), name="rescan_to_be_done")
+        ]
+
+    def __str__(self) -> str:
+        return f"blocks {self.first} to {self.last} of {self.chain_id}"
 
 
 class Node(models.Model):
@@ -265,6 +297,7 @@ class Withdrawal(models.Model):
         VAULT_LIMIT = "vault_limit", "the vault's daily limit is used up"
         VAULT_PAUSED = "vault_paused", "the vault is paused"
         CHAIN = "chain", "the chain can't be read"
+        SERVICE_PAUSED = "service_paused", "withdrawals are paused"
         OPERATOR = "operator", "an operator has to look into it"
 
     # What can become of a withdrawal; nothing else can.

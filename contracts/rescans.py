@@ -1,17 +1,25 @@
 """What an operator may ask of the watcher: read again, from a block on or a range; only look."""
 
+import time
 from collections.abc import Iterator
 
 import pglock
+from django.conf import settings
+from django.utils import timezone
 from web3 import Web3
 
 from contracts import redemptions
 from contracts.deposits import credit_confirmed, read_again, store_again
-from contracts.models import Chain
-from contracts.node import Header, Trouble, check_genesis, connect, header
+from contracts.models import Chain, Rescan
+from contracts.node import NODE_ERRORS, Header, Trouble, check_genesis, connect, header, reason
 from contracts.reader import Part, Point, Reader
 from contracts.tokens import learn_token
 from contracts.watcher import rewind_if_reorganised
+from wallets.errors import Forbidden
+from wallets.models import Wallet
+
+# A long range is read in several runs, each well within the time that a task may take.
+RUN_SECONDS = 30
 
 
 class CantRescan(Trouble):
@@ -69,6 +77,47 @@ def rescan(chain_id: int, *, first: int, last: int) -> Iterator[tuple[Part, int]
             )
             yield part, store_again(chain=chain, part=part)
         credit_confirmed(chain)
+
+
+def ask_for_rescan(*, operator: Wallet, chain_id: int, first: int, last: int) -> Rescan:
+    """Have a range read again by the watcher's worker. Raises Forbidden without the permission."""
+    if not operator.has_perm("contracts.rescan_chain"):
+        raise Forbidden
+    return Rescan.objects.create(
+        chain_id=chain_id, first=first, last=last, next_block=first, asked_by=operator
+    )
+
+
+def run_asked(chain_id: int) -> None:
+    """Go on with the rescans of a chain that were asked for, for a while.
+
+    Single-flight. What goes wrong with the node is kept in `Rescan.trouble`, and tried again.
+    """
+    deadline = time.monotonic() + RUN_SECONDS
+    with pglock.advisory(f"run rescans {chain_id}", timeout=0) as acquired:
+        asked = Rescan.objects.filter(chain=chain_id, ended_at=None).order_by("pk")
+        for each in asked if acquired else ():
+            _go_on(each, deadline)
+            if time.monotonic() > deadline:
+                return
+
+
+def _go_on(asked: Rescan, deadline: float) -> None:
+    """Read one stretch after the other, at least one, until the time is over."""
+    while asked.next_block <= asked.last:
+        last = min(asked.next_block + settings.CHAIN_MAX_BLOCK_RANGE - 1, asked.last)
+        try:
+            stretch = rescan(asked.chain_id, first=asked.next_block, last=last)
+            asked.missing += sum(missing for _, missing in stretch)
+        except NODE_ERRORS as error:
+            asked.trouble = reason(error)
+            asked.save()
+            return
+        asked.next_block, asked.trouble = last + 1, ""
+        asked.ended_at = timezone.now() if last == asked.last else None
+        asked.save()
+        if time.monotonic() > deadline:
+            return
 
 
 def _node(chain: Chain) -> Web3:

@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from contracts.models import Chain, Deposit, Token
+from wallets.models import Service
 
 FINALITY = "what makes it count: so many confirmations, or the node's safe or finalized block"
 ASKED = "null where the node's safe or finalized block decides"
@@ -16,6 +17,13 @@ class TokenSerializer(serializers.ModelSerializer):
     class Meta:
         model = Token
         fields = ["address", "symbol", "decimals", "credit_price"]
+
+
+class PausedSerializer(serializers.Serializer):
+    """What operators have paused."""
+
+    service = serializers.ChoiceField(source="name", choices=Service.Name.choices)
+    reason = serializers.CharField(source="pause_reason")
 
 
 class ChainSerializer(serializers.Serializer):
@@ -36,6 +44,7 @@ class ChainSerializer(serializers.Serializer):
         help_text="a node for wallets that don't know the chain; empty if there is none"
     )
     tokens = TokenSerializer(many=True)
+    paused = PausedSerializer(many=True, help_text="nothing new of it is taken; nothing is lost")
 
 
 class DepositSerializer(serializers.ModelSerializer):

@@ -27,6 +27,8 @@ from contracts.vouchers import Standing
 from contracts.withdrawals import locked, move, pending_account, withdrawn_on_day_of
 from wallets import ledger
 from wallets.db import in_transaction
+from wallets.models import Service
+from wallets.services import is_paused
 
 # So many in one run, each with a few questions to a node: within the time that a task may take.
 BATCH = 50
@@ -152,6 +154,7 @@ def _why_not(withdrawal: Withdrawal, answer: Standing, signer: str) -> Withdrawa
     reasons = (
         (not rightful, Hold.OPERATOR),
         (over and withdrawal.decided_by_id is None, Hold.APPROVAL),
+        (is_paused(Service.Name.WITHDRAWALS), Hold.SERVICE_PAUSED),
         (not wallet.is_active, Hold.WALLET_FROZEN),
         (ledger.balance(ledger.player_account(wallet)) < 0, Hold.WALLET_NEGATIVE),
         (asked_that_day > settings.WITHDRAWAL_WALLET_DAILY_CREDITS, Hold.WALLET_LIMIT),

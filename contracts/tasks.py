@@ -3,7 +3,7 @@
 import structlog
 from celery import shared_task
 
-from contracts import holdings, redemptions, signer, watcher
+from contracts import holdings, redemptions, rescans, signer, watcher
 from contracts.models import Chain
 from contracts.node import NODE_ERRORS, WrongChain, reason
 
@@ -21,8 +21,10 @@ def scan_chains() -> None:
 
 @shared_task
 def scan_chain(chain_id: int) -> bool:
-    """Scan one chain; run twice, or at the same time, it changes nothing."""
-    return watcher.scan(chain_id)
+    """Scan one chain, and read again what operators want to be; run twice, it changes nothing."""
+    scanned = watcher.scan(chain_id)
+    rescans.run_asked(chain_id)
+    return scanned
 
 
 @shared_task

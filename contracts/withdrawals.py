@@ -17,7 +17,8 @@ from contracts.models import Token, Withdrawal
 from wallets import ledger
 from wallets.db import in_transaction
 from wallets.errors import Conflict, Forbidden, NotFound, Problem, WalletFrozen
-from wallets.models import Account, Transfer, Wallet
+from wallets.models import Account, Service, Transfer, Wallet
+from wallets.services import require_running
 
 Status = Withdrawal.Status
 # As many bits as the vault takes. Drawn at random, an id can't meet one that was signed before the
@@ -61,9 +62,10 @@ class AlreadyDecided(Conflict):
 def request_withdrawal(*, wallet: Wallet, credits_: int) -> Withdrawal:
     """Hold credits for a withdrawal; above a threshold it waits for an operator's approval.
 
-    Raises WalletFrozen, WithdrawalsClosed, WithdrawalOutOfRange, DailyLimitReached and, also for a
-    wallet below zero, InsufficientCredits.
+    Raises ServicePaused, WalletFrozen, WithdrawalsClosed, WithdrawalOutOfRange, DailyLimitReached
+    and, also for a wallet below zero, InsufficientCredits.
     """
+    require_running(Service.Name.WITHDRAWALS)
     # Locked, so that two requests at once can't pass the limit together.
     wallet = Wallet.objects.select_for_update(no_key=True).get(pk=wallet.pk)
     if not (wallet.is_active and wallet.address):

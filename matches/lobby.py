@@ -17,7 +17,8 @@ from matches.models import Match, Side
 from matches.sealing import seal
 from wallets.db import in_transaction, lock_until_commit
 from wallets.errors import NotFound, WalletFrozen
-from wallets.models import Wallet
+from wallets.models import Service, Wallet
+from wallets.services import require_running
 
 DEFAULT_RULESET = "god-v1"
 
@@ -48,7 +49,7 @@ def create_match(
 ) -> Match:
     """Make a match, stake on it and wait for an opponent.
 
-    `stake` is in credits. Raises StakeOutOfRange, WalletFrozen, TooManyMatches and
+    `stake` is in credits. Raises StakeOutOfRange, ServicePaused, WalletFrozen, TooManyMatches and
     InsufficientCredits.
     """
     low, high = settings.MATCH_MIN_STAKE, settings.MATCH_MAX_STAKE
@@ -86,7 +87,7 @@ def join_match(*, wallet: Wallet, match_id: UUID, invitation: str = "") -> Match
     """Take the other seat, stake, and start.
 
     Raises NotFound (also for a wrong invitation: it looks the same), NotOpen, OwnMatch,
-    WalletFrozen, TooManyMatches, InsufficientCredits.
+    ServicePaused, WalletFrozen, TooManyMatches, InsufficientCredits.
     """
     match = battle.locked(match_id)
     own = match.seats.filter(wallet=wallet).exists()
@@ -105,7 +106,7 @@ def join_match(*, wallet: Wallet, match_id: UUID, invitation: str = "") -> Match
 def quick_match(*, wallet: Wallet, stake: int) -> Match:
     """Join the match of this stake that has been open for longest, or make one and wait.
 
-    Raises StakeOutOfRange, WalletFrozen, TooManyMatches and InsufficientCredits.
+    Raises StakeOutOfRange, ServicePaused, WalletFrozen, TooManyMatches and InsufficientCredits.
     """
     match = _waiting_match(wallet, stake)
     if match is None:
@@ -134,7 +135,7 @@ def rematch(*, wallet: Wallet, match_id: UUID) -> Match:
 
     The offer is a match that only the opponent can join, by this same call; otherwise it is like
     any open one. Who has offered already, or plays the rematch, gets it as it is. Raises NotFound,
-    NotPlayed, StakeOutOfRange, WalletFrozen, TooManyMatches and InsufficientCredits.
+    NotPlayed, StakeOutOfRange, ServicePaused, WalletFrozen, TooManyMatches and InsufficientCredits.
     """
     # Its lock makes two offers at once one after the other, so that the second accepts the first.
     played = battle.locked(match_id)
@@ -187,9 +188,10 @@ def _sit_down(match: Match, side: Side, wallet: Wallet) -> None:
 def require_may_play(wallet: Wallet, limit: int, **counted: Any) -> None:
     """Refuse a player who is frozen or in as many live matches of the `counted` kind as may be.
 
-    The player's other requests wait here, so that none adds a match unseen. Raises WalletFrozen,
-    TooManyMatches.
+    The player's other requests wait here, so that none adds a match unseen. Raises ServicePaused,
+    WalletFrozen, TooManyMatches.
     """
+    require_running(Service.Name.MATCHES)
     player = Wallet.objects.select_for_update(no_key=True).get(pk=wallet.pk)
     if not player.is_active:
         raise WalletFrozen

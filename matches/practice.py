@@ -31,7 +31,7 @@ def address_of(ape: str) -> str:
 def start_practice(*, wallet: Wallet, ape: str) -> Match:
     """Start a match against a house ape, which locks its first choice in at once.
 
-    Raises WalletFrozen and TooManyMatches.
+    Raises ServicePaused, WalletFrozen and TooManyMatches.
     """
     lobby.require_may_play(wallet, settings.MATCH_MAX_PRACTICE, match__stake=0)
     match = lobby.new_match(

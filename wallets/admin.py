@@ -1,6 +1,5 @@
-"""The console's pages on players, operators, and the ledger."""
+"""The console's pages on who you are: players and operators, their groups, tokens and record."""
 
-from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -9,7 +8,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group, Permission
 from django.core.exceptions import PermissionDenied
-from django.db.models import F, Func, ManyToManyField, Model, OuterRef, QuerySet, Subquery
+from django.db.models import ManyToManyField, Model, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
@@ -17,12 +16,11 @@ from unfold.forms import AdminPasswordChangeForm, UserCreationForm
 from unfold.utils import display_for_label
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
+from wallets.accounts import freeze_wallet, thaw_wallet
+from wallets.admin_actions import HasActions, with_reason
 from wallets.admin_base import (
-    ADDRESS,
-    KEY,
     ConsoleAdmin,
     ReadOnlyAdmin,
-    ReadOnlyInline,
     amount,
     by_address,
     by_number,
@@ -37,32 +35,10 @@ from wallets.admin_base import (
     to,
 )
 from wallets.fields import WholeNumberField
-from wallets.models import Account, Asset, BearerToken, Posting, Transfer, Wallet
+from wallets.models import Account, BearerToken, Wallet
 from wallets.selectors import HOLDINGS
 
-ACCOUNT_COLOURS = {
-    Account.Kind.AVAILABLE: "success",
-    Account.Kind.ESCROW: "warning",
-    Account.Kind.PENDING: "warning",
-    Account.Kind.VAULT: "info",
-    Account.Kind.FEES: "primary",
-    Account.Kind.HOUSE: "primary",
-}
-TRANSFER_COLOURS = {
-    Transfer.Kind.DEPOSIT: "success",
-    Transfer.Kind.DEPOSIT_REVERSAL: "danger",
-    Transfer.Kind.STAKE: "warning",
-    Transfer.Kind.REFUND: "info",
-    Transfer.Kind.PAYOUT: "primary",
-    Transfer.Kind.ADJUSTMENT: "danger",
-    Transfer.Kind.REVERSAL: "danger",
-    Transfer.Kind.WITHDRAWAL: "warning",
-    Transfer.Kind.WITHDRAWAL_RETURN: "info",
-    Transfer.Kind.WITHDRAWAL_PAID: "success",
-}
 
-
-# --- Who you are ------------------------------------------------------------------------------
 class PermissionChoice(forms.ModelMultipleChoiceField):
     """Permissions by what they allow."""
 
@@ -118,6 +94,11 @@ def _role(wallet: Wallet) -> str:
     return display_for_label(role, "-", {"superuser": "danger", "operator": "primary"})
 
 
+def _state(wallet: Wallet) -> str:
+    state = "active" if wallet.is_active else "frozen"
+    return display_for_label(state, "-", {"active": "success", "frozen": "danger"})
+
+
 def _password(operator: Wallet) -> str:
     link = reverse("admin:auth_user_password_change", args=[operator.pk])
     return format_html('<a class="text-link" href="{}">Set another</a>', link)
@@ -131,8 +112,8 @@ def _credits(wallet: Wallet) -> str | None:
 
 
 @admin.register(Wallet)
-class WalletAdmin(GrantsPermissions, UserAdmin):
-    """Players, who may be shut out and let in again, and operators, whom superusers make.
+class WalletAdmin(HasActions, GrantsPermissions, UserAdmin):
+    """Players, who may be frozen and thawed again, and operators, whom superusers make.
 
     Nobody is deleted: what an operator did and what a player owns must stay somebody's.
     """
@@ -142,7 +123,8 @@ class WalletAdmin(GrantsPermissions, UserAdmin):
     change_password_form = AdminPasswordChangeForm
     change_user_password_template = None
     filter_horizontal = ()
-    grants = ("view", "change")
+    grants = ("view", "freeze")
+    actions_detail = ("freeze", "thaw")
     searches = (by_address("address"), by_number("pk", "number"), by_text("username", "username"))
     list_filter = ("is_staff", "is_active")
     linked_by = ("groups",)
@@ -150,7 +132,7 @@ class WalletAdmin(GrantsPermissions, UserAdmin):
         "__str__",
         cell(_role, "Role"),
         amount("available", "Available credits"),
-        "is_active",
+        cell(_state, "State"),
         moment("created_at", "Since"),
     )
     fieldsets_of_player = (
@@ -160,7 +142,7 @@ class WalletAdmin(GrantsPermissions, UserAdmin):
                 "fields": (
                     code("address", "Address"),
                     cell(_credits, "Credits"),
-                    "is_active",
+                    cell(_state, "State"),
                     moment("created_at", "Since"),
                 )
             },
@@ -203,11 +185,9 @@ class WalletAdmin(GrantsPermissions, UserAdmin):
         return self.fieldsets_of_operator if obj.is_staff else self.fieldsets_of_player
 
     def editable_fields(self, request: HttpRequest, obj: Wallet | None) -> tuple[str, ...]:
-        """Whether a player may log in; an operator's rights, but never one's own."""
+        """An operator's rights, but never one's own."""
         if obj is None:
             return ("username", "password1", "password2")
-        if not obj.is_staff:
-            return ("is_active",)
         rights = ("groups", "user_permissions")
         return rights if obj == request.user else ("is_active", "is_superuser", *rights)
 
@@ -216,14 +196,40 @@ class WalletAdmin(GrantsPermissions, UserAdmin):
         return request.user.is_active and request.user.is_superuser
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Players by permission, operators by superusers."""
-        if isinstance(obj, Wallet) and obj.is_staff:
-            return self.has_add_permission(request)
-        return super().has_change_permission(request, obj)
+        """Operators, by superusers; of players nothing is changed but by an action."""
+        is_player = isinstance(obj, Wallet) and not obj.is_staff
+        return not is_player and self.has_add_permission(request)
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Nobody."""
         return False
+
+    def has_freeze_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        """Whoever may shut players out."""
+        return request.user.has_perm("wallets.freeze_wallet")
+
+    @with_reason(
+        "Freeze",
+        permission="freeze",
+        icon="ac_unit",
+        question="The player is logged out everywhere, and can't log in, stake or withdraw. "
+        "Matches that run are played by their clocks; no credits are lost.",
+        possible=lambda wallet: wallet.is_active and not wallet.is_staff,
+    )
+    def freeze(self, *, operator: Wallet, row: Wallet, reason: str) -> None:
+        """Shut a player out."""
+        freeze_wallet(operator=operator, wallet_id=row.pk)
+
+    @with_reason(
+        "Thaw",
+        permission="freeze",
+        icon="sunny",
+        question="The player may log in, stake and withdraw again.",
+        possible=lambda wallet: not (wallet.is_active or wallet.is_staff),
+    )
+    def thaw(self, *, operator: Wallet, row: Wallet, reason: str) -> None:
+        """Let a player in again."""
+        thaw_wallet(operator=operator, wallet_id=row.pk)
 
     def user_change_password(
         self, request: HttpRequest, id: str, form_url: str = ""
@@ -298,170 +304,11 @@ class LogEntryAdmin(ReadOnlyAdmin):
     nothing_here = "Every change that an operator makes in this console is written down here."
 
 
-# --- What you own -----------------------------------------------------------------------------
-class PostingInline(ReadOnlyInline):
-    """The legs of a transfer."""
-
-    model = Posting
-    related = ("account__asset", "account__wallet")
-    ordering = ("pk",)
-    fields = (
-        to("account", "Account", text=attrgetter("key"), keep=KEY),
-        status("account.kind", "Kind", ACCOUNT_COLOURS),
-        to("account.wallet", "Wallet", keep=ADDRESS),
-        amount("amount", "Amount", signed=True),
-        amount("previous_balance", "Balance before"),
-        amount("balance", "Balance after"),
-    )
-
-
-@admin.register(Transfer)
-class TransferAdmin(ReadOnlyAdmin):
-    """Movements of credits, each with its legs."""
-
-    searches = (by_text("key__startswith", "key, or its beginning"),)
-    list_filter = ("kind",)
-    linked_by = ("key", "reverses")
-    list_display = (
-        code("key", "Key", keep=(48, 8)),
-        status("kind", "Kind", TRANSFER_COLOURS),
-        cell(lambda transfer: transfer.memo[:80], "Memo"),
-        moment("created_at", "Posted"),
-    )
-    list_select_related = ("reverses",)
-    fieldsets = (
-        (
-            None,
-            {
-                "fields": (
-                    code("key", "Key"),
-                    status("kind", "Kind", TRANSFER_COLOURS),
-                    moment("created_at", "Posted"),
-                    "memo",
-                    to("reverses", "Takes back"),
-                )
-            },
-        ),
-    )
-    inlines = (PostingInline,)
-    nothing_here = "Credits move when players deposit, stake, win or withdraw."
-
-
-@admin.register(Posting)
-class PostingAdmin(ReadOnlyAdmin):
-    """Legs of transfers, account by account."""
-
-    # Postings of an account are found by its versions; those of system accounts have none.
-    searches = (
-        by_address("account__wallet__address", version__isnull=False),
-        by_text("transfer__key", "transfer key"),
-    )
-    list_filter = ("transfer__kind",)
-    linked_by = ("account", "account__wallet", "version")
-    list_select_related = ("transfer", "account", "account__wallet")
-    list_display = (
-        moment("transfer.created_at", "Posted"),
-        to("account", "Account", text=attrgetter("key"), keep=KEY),
-        status("transfer.kind", "Kind", TRANSFER_COLOURS),
-        amount("amount", "Amount", signed=True),
-        amount("balance", "Balance after"),
-        to("transfer", "Transfer", keep=KEY),
-    )
-    fieldsets = (
-        (
-            None,
-            {
-                "fields": (
-                    to("transfer", "Transfer"),
-                    status("transfer.kind", "Kind", TRANSFER_COLOURS),
-                    moment("transfer.created_at", "Posted"),
-                    to("account", "Account"),
-                    to("account.wallet", "Wallet"),
-                    amount("amount", "Amount", signed=True),
-                    amount("previous_balance", "Balance before"),
-                    amount("balance", "Balance after"),
-                    amount("version", "Number on the account"),
-                )
-            },
-        ),
-    )
-
-
-@admin.register(Account)
-class AccountAdmin(ReadOnlyAdmin):
-    """Places that credits can be in, with what is in them now."""
-
-    searches = (
-        by_address("wallet__address"),
-        # Keys are unique in an asset: with the assets named, the index serves.
-        by_text("key", "key", asset__in=Asset.objects.values("pk")),
-    )
-    list_filter = ("kind", "asset")
-    linked_by = ("wallet", "key")
-    list_select_related = ("wallet", "asset")
-    list_display = (
-        code("key", "Key", keep=KEY),
-        status("kind", "Kind", ACCOUNT_COLOURS),
-        to("wallet", "Wallet", keep=ADDRESS),
-        amount("now", "Balance"),
-        plain("asset_id", "Asset"),
-        moment("created_at", "Opened"),
-    )
-    fieldsets = (
-        (
-            None,
-            {
-                "fields": (
-                    code("key", "Key"),
-                    status("kind", "Kind", ACCOUNT_COLOURS),
-                    to("wallet", "Wallet"),
-                    amount("now", "Balance"),
-                    to("asset", "Asset"),
-                    amount("version", "Postings"),
-                    moment("created_at", "Opened"),
-                )
-            },
-        ),
-    )
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
-        """Accounts with this moment's balance: the stored one of a system account lags behind."""
-        balance = Func(F("pk"), function="ledger_balance", output_field=WholeNumberField())
-        return super().get_queryset(request).annotate(now=balance)
-
-
-@admin.register(Asset)
-class AssetAdmin(ReadOnlyAdmin):
-    """What accounts are kept in."""
-
-    list_display = ("code", "name")
-    fieldsets = ((None, {"fields": list_display}),)
-
-
-relate(Wallet, Account, lambda w: not w.is_staff and {"wallet__id__exact": w.pk}, icon="savings")
-relate(
-    Wallet,
-    Posting,
-    lambda w: not w.is_staff and {"account__wallet__id__exact": w.pk, "version__isnull": 0},
-    icon="receipt_long",
-)
 relate(Wallet, BearerToken, lambda w: not w.is_staff and {"wallet__id__exact": w.pk}, icon="key")
 relate(Wallet, LogEntry, lambda w: w.is_staff and {"user__id__exact": w.pk}, icon="history")
-relate(Asset, Account, lambda asset: {"asset__exact": asset.pk}, icon="savings")
-relate(
-    Account,
-    Posting,
-    lambda a: {"account__id__exact": a.pk, "version__isnull": int(a.kind in Account.SYSTEM)},
-    icon="receipt_long",
-)
-relate(
-    Transfer,
-    Transfer,
-    lambda transfer: {"reverses__id__exact": transfer.pk},
-    icon="undo",
-    name="reversals",
-)
 relate(Group, Wallet, lambda group: {"groups__id__exact": group.pk}, icon="badge", name="operators")
 
-# Registers its pages too; a module of its own for its length.
-import wallets.ledger_admin  # noqa: E402, F401
+# They register pages too; modules of their own for their length.
+import wallets.books_admin  # noqa: E402
+import wallets.ledger_admin  # noqa: E402
+import wallets.services_admin  # noqa: E402, F401

@@ -1,4 +1,4 @@
-"""What operators do to a row by hand: on a page that asks for a reason, and into the record."""
+"""What operators do by hand: on a page that asks for a reason, and into the record."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -6,6 +6,8 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.contenttypes.models import ContentType
 from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -14,7 +16,7 @@ from unfold.dataclasses import UnfoldAction
 from unfold.decorators import action
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from wallets.admin_base import ConsoleAdmin, page_of
+from wallets.admin_base import ConsoleAdmin, list_of, page_of
 from wallets.db import in_transaction
 from wallets.errors import Problem
 
@@ -22,7 +24,7 @@ MAX_REASON = 300
 
 
 class ReasonForm(forms.Form):
-    """Why it is done."""
+    """Why it is done. `row` is what it is done to; none for an action of a list."""
 
     reason = forms.CharField(
         max_length=MAX_REASON,
@@ -30,41 +32,56 @@ class ReasonForm(forms.Form):
         help_text="kept in the record of changes, with your name",
     )
 
+    def __init__(self, data: Any, *, row: Any) -> None:
+        super().__init__(data)
+        self.row = row
+
 
 def with_reason(
-    label: str, *, permission: str, icon: str, question: str, possible: Callable[[Any], bool]
+    label: str,
+    *,
+    permission: str,
+    icon: str,
+    question: str,
+    possible: Callable[[Any], bool] = lambda row: True,
+    form_class: type[ReasonForm] = ReasonForm,
 ) -> Callable[[Callable[..., None]], Any]:
-    """Make `do(page, operator=…, row=…, reason=…)` a button on a row's page.
+    """Make `do(page, operator=…, row=…, reason=…)` a button on a row's page, or on a list.
 
     It is there for operators who have `permission` (a name as in `has_…_permission`), and while
     the row is one for which it is `possible`. It leads to a page that puts the `question` and asks
-    for the reason. What `do` refuses by raising a Problem is told to the operator; what it did is
-    in the record of changes, with the reason.
+    for the reason, and for what else `form_class` has fields, which `do` gets by their names. What
+    `do` refuses by raising a Problem is told to the operator; what it did is in the record of
+    changes, with the reason.
     """
 
     def decorate(do: Callable[..., None]) -> Any:
         @in_transaction
-        def done(page: ConsoleAdmin, request: HttpRequest, row: Model, reason: str) -> None:
-            do(page, operator=request.user, row=row, reason=reason)
-            page.log_change(request, row, f"{label}: {reason}")
+        def done(page: ConsoleAdmin, request: HttpRequest, row: Model | None, said: Any) -> None:
+            do(page, operator=request.user, row=row, **said)
+            _record(page, request, row, f"{label}: {_in_words(said)}")
 
         @action(description=label, url_path=do.__name__, icon=icon, permissions=[permission])
         @wraps(do)
-        def view(page: ConsoleAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
-            row = page.get_object(request, object_id)
-            if row is None:
+        def view(
+            page: ConsoleAdmin, request: HttpRequest, object_id: str | None = None
+        ) -> HttpResponse:
+            row = page.get_object(request, object_id) if object_id else None
+            if object_id and row is None:
                 raise Http404
-            form = ReasonForm(request.POST or None)
+            back = page_of(row) if row else list_of(page.model)
+            form = form_class(request.POST or None, row=row)
             if not form.is_valid():
-                title = f"{label}: {row}"
-                return _ask(page, request, row=row, form=form, title=title, question=question)
+                title = f"{label}: {row}" if row else label
+                shown = {"form": form, "title": title, "question": question, "back": back}
+                return _ask(page, request, original=row, **shown)
             try:
-                done(page, request, row, form.cleaned_data["reason"])
+                done(page, request, row, form.cleaned_data)
             except Problem as problem:
                 page.message_user(request, problem.detail, messages.ERROR)
             else:
                 page.message_user(request, f"{label}: done.", messages.SUCCESS)
-            return redirect(page_of(row))
+            return redirect(back)
 
         view.possible = possible
         return view
@@ -72,16 +89,27 @@ def with_reason(
     return decorate
 
 
-def _ask(
-    page: ConsoleAdmin, request: HttpRequest, *, row: Model, **context: Any
-) -> TemplateResponse:
-    shown = {
-        **page.admin_site.each_context(request),
-        "opts": page.model._meta,
-        "original": row,
-        "back": page_of(row),
-        **context,
-    }
+def _in_words(said: dict[str, Any]) -> str:
+    """What the operator filled in, the reason last."""
+    others = [f"{name} {value}" for name, value in said.items() if name != "reason"]
+    return ", ".join([*others, said["reason"]])
+
+
+def _record(page: ConsoleAdmin, request: HttpRequest, row: Model | None, words: str) -> None:
+    if row:
+        page.log_change(request, row, words)
+        return
+    LogEntry.objects.create(
+        user=request.user,
+        content_type=ContentType.objects.get_for_model(page.model),
+        object_repr=str(page.model._meta.verbose_name_plural),
+        action_flag=CHANGE,
+        change_message=words,
+    )
+
+
+def _ask(page: ConsoleAdmin, request: HttpRequest, **context: Any) -> TemplateResponse:
+    shown = {**page.admin_site.each_context(request), "opts": page.model._meta, **context}
     return TemplateResponse(request, "admin/ask_for_reason.html", shown)
 
 

@@ -10,14 +10,16 @@ class WalletsConfig(AppConfig):
     name = "wallets"
 
     def ready(self) -> None:
-        """Keep the database role's grants in step with the tables, and the first asset there."""
+        """Keep the database role's grants in step with the tables, and fixed rows there."""
         from wallets.grants import grant_to_app_role
 
-        post_migrate.connect(_ensure_credits, sender=self)
+        post_migrate.connect(_ensure_rows, sender=self)
         post_migrate.connect(grant_to_app_role, sender=self)
 
 
-def _ensure_credits(*, using: str = "default", **_signal: Any) -> None:
-    from wallets.models import Asset
+def _ensure_rows(*, using: str = "default", **_signal: Any) -> None:
+    from wallets.models import Asset, Service
 
     Asset.objects.using(using).get_or_create(code="credits", defaults={"name": "Credits"})
+    for name in Service.Name:
+        Service.objects.using(using).get_or_create(name=name)

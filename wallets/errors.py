@@ -68,6 +68,12 @@ class ChainUnavailable(Unavailable):
     code, title = "chain_unavailable", "The chain can't be asked at the moment"
 
 
+class ServicePaused(Conflict):
+    """An operator has paused it; `service` in the problem says what, the detail also why."""
+
+    code, title = "service_paused", "This is paused at the moment"
+
+
 class InsufficientCredits(Conflict):
     """An account would go below zero."""
 

@@ -1,19 +1,17 @@
-"""The console's pages of the ledger's upkeep: adjustments, seals and audits."""
+"""The console's pages of the ledger's upkeep: adjustments and seals."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.contrib.admin.utils import flatten_fieldsets
-from django.db.models import QuerySet
 from django.http import HttpRequest
 from eth_utils.address import is_address, to_checksum_address
 
 from wallets.adjustments import approve_adjustment, propose_adjustment, reject_adjustment
-from wallets.admin_base import ConsoleAdmin, ReadOnlyAdmin, by_address
-from wallets.errors import Problem
-from wallets.models import Adjustment, AuditRun, Seal, Wallet
+from wallets.admin_actions import HasActions, with_reason
+from wallets.admin_base import ReadOnlyAdmin, by_address
+from wallets.models import Adjustment, Seal, Wallet
 
 
 class ProposalForm(forms.ModelForm):
@@ -44,7 +42,7 @@ class ProposalForm(forms.ModelForm):
 
 
 @admin.register(Adjustment)
-class AdjustmentAdmin(ConsoleAdmin):
+class AdjustmentAdmin(HasActions):
     """Proposed here by one operator, approved here by another; never changed, never deleted."""
 
     list_display = ("id", "wallet", "amount", "reason", "status", "proposed_by", "decided_by")
@@ -59,13 +57,13 @@ class AdjustmentAdmin(ConsoleAdmin):
     )
     searches = (by_address("wallet__address"),)
     grants = ("view", "propose", "decide")
-    actions = ("approve", "reject")
+    actions_detail = ("approve", "reject")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Whoever may propose."""
         return request.user.has_perm("wallets.propose_adjustment")
 
-    def has_decide_permission(self, request: HttpRequest) -> bool:
+    def has_decide_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
         """Whoever may decide on another's proposal."""
         return request.user.has_perm("wallets.decide_adjustment")
 
@@ -100,30 +98,27 @@ class AdjustmentAdmin(ConsoleAdmin):
         obj.pk = proposed.pk
         obj.__dict__.update(Adjustment.objects.get(pk=proposed.pk).__dict__)
 
-    @admin.action(description="Approve", permissions=["decide"])
-    def approve(self, request: HttpRequest, queryset: QuerySet[Adjustment]) -> None:
+    @with_reason(
+        "Approve",
+        permission="decide",
+        icon="check",
+        question="The credits move at once. Only another adjustment takes them back.",
+        possible=lambda adjustment: adjustment.status == Adjustment.Status.PROPOSED,
+    )
+    def approve(self, *, operator: Wallet, row: Adjustment, reason: str) -> None:
         """Carry out what another operator has proposed."""
-        self._decide(request, queryset, approve_adjustment)
+        approve_adjustment(operator=operator, adjustment_id=row.pk)
 
-    @admin.action(description="Reject", permissions=["decide"])
-    def reject(self, request: HttpRequest, queryset: QuerySet[Adjustment]) -> None:
+    @with_reason(
+        "Reject",
+        permission="decide",
+        icon="block",
+        question="No credits move.",
+        possible=lambda adjustment: adjustment.status == Adjustment.Status.PROPOSED,
+    )
+    def reject(self, *, operator: Wallet, row: Adjustment, reason: str) -> None:
         """Turn a proposal down."""
-        self._decide(request, queryset, reject_adjustment)
-
-    def _decide(
-        self,
-        request: HttpRequest,
-        queryset: QuerySet[Adjustment],
-        decide: Callable[..., Adjustment],
-    ) -> None:
-        for adjustment in queryset:
-            try:
-                decided = decide(operator=request.user, adjustment_id=adjustment.pk)
-            except Problem as problem:
-                self.message_user(request, f"{adjustment}: {problem.detail}", messages.ERROR)
-            else:
-                self.log_change(request, decided, f"{decided.get_status_display()}.")
-                self.message_user(request, f"{decided}: {decided.get_status_display()}.")
+        reject_adjustment(operator=operator, adjustment_id=row.pk)
 
 
 @admin.register(Seal)
@@ -132,16 +127,3 @@ class SealAdmin(ReadOnlyAdmin):
 
     list_display = ("day", "postings", "posting", "hash", "sealed_at")
     fieldsets = ((None, {"fields": list_display}),)
-
-
-@admin.register(AuditRun)
-class AuditRunAdmin(ReadOnlyAdmin):
-    """What each audit found."""
-
-    list_display = ("started_at", "result", "whole")
-    fieldsets = ((None, {"fields": ("started_at", "finished_at", "whole", "result", "findings")}),)
-
-    @admin.display(description="result")
-    def result(self, run: AuditRun) -> str:
-        """Green, or how much of it is red."""
-        return f"red: {run.broken} checks failed" if run.broken else "green"

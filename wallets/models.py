@@ -45,6 +45,7 @@ class Wallet(AbstractBaseUser, PermissionsMixin):
     USERNAME_FIELD = "username"
 
     class Meta:
+        permissions = [("freeze_wallet", "Can freeze and thaw a player's wallet")]
         constraints = [
             models.CheckConstraint(
                 name="wallet_is_a_player_or_an_operator",
@@ -129,6 +130,28 @@ class Session(Login, AbstractBaseSession):
         if options.get("force_update"):
             options["update_fields"] = ["session_data", "expire_date"]
         super().save(**options)
+
+
+class Service(models.Model):
+    """What players use and operators may pause."""
+
+    class Name(models.TextChoices):
+        DEPOSITS = "deposits", "deposits"
+        WITHDRAWALS = "withdrawals", "withdrawals"
+        MATCHES = "matches", "new matches"
+
+    name = models.CharField(max_length=16, primary_key=True, choices=Name)
+    pause_reason = models.CharField(
+        max_length=300, blank=True, help_text="shown to players; empty while it runs"
+    )
+    changed_by = models.ForeignKey(Wallet, on_delete=models.PROTECT, null=True, related_name="+")
+    changed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        permissions = [("pause_service", "Can pause deposits, withdrawals or new matches")]
+
+    def __str__(self) -> str:
+        return self.get_name_display()
 
 
 class IdempotencyKey(models.Model):
@@ -292,6 +315,9 @@ class AuditRun(models.Model):
     whole = models.BooleanField(help_text="from the first posting, not from the last seal")
     broken = models.PositiveIntegerField("checks that failed")
     findings = models.JSONField(help_text="each truth, and the first rows that break it")
+
+    class Meta:
+        permissions = [("run_auditrun", "Can have the books audited")]
 
     def __str__(self) -> str:
         return f"{self.started_at:%Y-%m-%d %H:%M} {'red' if self.broken else 'green'}"

@@ -53,6 +53,7 @@ def test_anybody_may_ask_where_to_deposit(world: World, client: APIClient, setti
                 "credit_price": str(TOKEN_PRICE),
             },
         ],
+        "paused": [],
     }
 
 

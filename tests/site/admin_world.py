@@ -19,6 +19,7 @@ from contracts.models import (
     Deposit,
     Node,
     Redemption,
+    Rescan,
     Token,
     Vault,
     Withdrawal,
@@ -221,6 +222,9 @@ class World:
                 failures={"time_out": 2},
                 last_cause="time_out",
                 failed_at=timezone.now(),
+            )
+            Rescan.objects.create(
+                chain=self.chain, first=1, last=9, next_block=1, asked_by=self.superuser
             )
             Outage.objects.create(
                 began_at=timezone.now() - timedelta(minutes=2), ended_at=timezone.now()

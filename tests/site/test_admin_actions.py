@@ -1,28 +1,49 @@
-"""What operators do with a reason: pause, approve, reject, explain, void; asked, done, recorded."""
+"""What operators do with a reason: each action, its permission, each role; done and recorded."""
 
 import pytest
+from django.contrib import admin
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Permission
+from django.contrib.auth.models import Group, Permission
+from django.db import transaction
+from django.db.models import Q
+from django.test import Client
 from django.urls import reverse
 
-from contracts.models import Chain, Node, Withdrawal
+from bas_site import tasks
+from bas_site.roles import ROLES, ensure_roles, views
+from contracts.models import Chain, Node, Rescan, Withdrawal
 from contracts.withdrawals import pending_account
 from matches.models import Match
 from tests.site.admin_world import World, a_withdrawal, an_operator, number
 from wallets import ledger
-from wallets.models import Transfer
+from wallets.models import Adjustment, Service, Transfer, Wallet
 
 pytestmark = pytest.mark.django_db
 
-# Model, action, and the permission that it takes.
+# Model, action, the permission that it takes, and what it asks for besides the reason.
 ACTIONS = (
-    ("chain", "pause", "change_chain"),
-    ("chain", "unpause", "change_chain"),
-    ("withdrawal", "approve", "decide_withdrawal"),
-    ("withdrawal", "reject", "decide_withdrawal"),
-    ("redemption", "explain", "explain_redemption"),
-    ("match", "void", "void_match"),
+    ("wallet", "freeze", "freeze_wallet", {}),
+    ("wallet", "thaw", "freeze_wallet", {}),
+    ("service", "pause", "pause_service", {}),
+    ("service", "resume", "pause_service", {}),
+    ("chain", "pause", "change_chain", {}),
+    ("chain", "unpause", "change_chain", {}),
+    ("chain", "rescan", "rescan_chain", {"first": 1, "last": 1_000}),
+    ("withdrawal", "approve", "decide_withdrawal", {}),
+    ("withdrawal", "reject", "decide_withdrawal", {}),
+    ("redemption", "explain", "explain_redemption", {}),
+    ("adjustment", "approve", "decide_adjustment", {}),
+    ("adjustment", "reject", "decide_adjustment", {}),
+    ("match", "void", "void_match", {}),
+    ("auditrun", "run", "run_auditrun", {}),
 )
+# What has to be so for some of them to be possible.
+BEFORE = {
+    "thaw": lambda: Wallet.objects.filter(is_staff=False).update(is_active=False),
+    "resume": lambda: Service.objects.update(pause_reason="stormy"),
+    "unpause": lambda: Chain.objects.update(paused=True),
+}
+every_action = pytest.mark.parametrize(("model", "action", "permission", "said"), ACTIONS)
 
 
 @pytest.fixture
@@ -40,27 +61,35 @@ def world() -> World:
 
 
 def row_of(world, model):
+    """What an action is done to; nothing for an action of a list."""
     return {
+        "wallet": world.player,
+        "service": Service.objects.get(pk="matches"),
         "chain": world.chain,
         "withdrawal": world.withdrawal,
         "redemption": world.redemption,
+        "adjustment": Adjustment.objects.first(),
         "match": world.running,
+        "auditrun": None,
     }[model]
 
 
 def url(row, action: str) -> str:
+    if row is None:
+        return reverse(f"admin:wallets_auditrun_{action}")
     meta = row._meta
     return reverse(f"admin:{meta.app_label}_{meta.model_name}_{action}", args=[row.pk])
 
 
 def page(row) -> str:
-    return url(row, "change")
+    return url(row, "change" if row else "changelist")
 
 
 def allowed(client, *codenames: str):
     operator = an_operator()
-    views = ("view_chain", "view_withdrawal", "view_redemption", "view_match", "view_node")
-    operator.user_permissions.set(Permission.objects.filter(codename__in=(*views, *codenames)))
+    views = Q(codename__startswith="view_")
+    permissions = Permission.objects.filter(views | Q(codename__in=codenames))
+    operator.user_permissions.set(permissions)
     client.force_login(operator)
     return operator
 
@@ -70,16 +99,16 @@ def recorded(operator) -> str:
     return entry.get_change_message()
 
 
-@pytest.mark.parametrize(("model", "action", "permission"), ACTIONS)
-def test_an_action_takes_its_permission(world, client, model, action, permission):
+@every_action
+def test_an_action_takes_its_permission(world, client, model, action, permission, said):
+    BEFORE.get(action, int)()
     row = row_of(world, model)
-    if action == "unpause":
-        Chain.objects.update(paused=True)
-    others = {p for _, _, p in ACTIONS} - {permission}
+    form = said | {"reason": "because"}
+    others = {p for _, _, p, _ in ACTIONS} - {permission}
     allowed(client, *others)
     assert url(row, action) not in client.get(page(row)).content.decode()
     assert client.get(url(row, action)).status_code == 403
-    assert client.post(url(row, action), {"reason": "because"}).status_code == 403
+    assert client.post(url(row, action), form).status_code == 403
 
     operator = allowed(client, permission)
     assert url(row, action) in client.get(page(row)).content.decode()
@@ -87,18 +116,40 @@ def test_an_action_takes_its_permission(world, client, model, action, permission
     assert asked.status_code == 200
     assert "csrfmiddlewaretoken" in asked.content.decode()
     assert not LogEntry.objects.filter(user=operator).exists()
-    assert client.post(url(row, action), {"reason": "because"}).url == page(row)
-    assert recorded(operator).endswith(": because")
+    assert client.post(url(row, action), form).url == page(row)
+    words = recorded(operator)
+    assert words.endswith("because")
+    assert all(f"{name} {value}" in words for name, value in said.items())
 
 
-@pytest.mark.parametrize(("model", "action", "permission"), ACTIONS)
+@pytest.mark.parametrize("role", ROLES)
+def test_a_role_may_do_what_its_row_says_and_nothing_else(world, client, role):
+    ensure_roles()
+    operator = an_operator()
+    operator.groups.add(Group.objects.get(name=role))
+    client.force_login(operator)
+    granted = {name.partition(".")[2] for name in ROLES[role]}
+    for model, action, permission, said in ACTIONS:
+        with transaction.atomic():
+            BEFORE.get(action, int)()
+            row = row_of(world, model)
+            assert client.get(page(row)).status_code == 200
+            answer = client.post(url(row, action), said | {"reason": "because"})
+            expected = 302 if permission in granted else 403
+            assert answer.status_code == expected, (role, action)
+            did = LogEntry.objects.filter(user=operator).exists()
+            assert did == (permission in granted), (role, action)
+            transaction.set_rollback(True)
+
+
+@every_action
 @pytest.mark.parametrize("reason", ["", "   ", "x" * 301, "a\0b"])
-def test_nothing_is_done_without_a_reason(world, client, model, action, permission, reason):
+def test_nothing_is_done_without_a_reason(world, client, model, action, permission, said, reason):
     row = row_of(world, model)
     operator = allowed(client, permission)
-    before = type(row).objects.filter(pk=row.pk).values().get()
-    assert client.post(url(row, action), {"reason": reason}).status_code == 200
-    assert type(row).objects.filter(pk=row.pk).values().get() == before
+    before = row and type(row).objects.filter(pk=row.pk).values().get()
+    assert client.post(url(row, action), said | {"reason": reason}).status_code == 200
+    assert (row and type(row).objects.filter(pk=row.pk).values().get()) == before
     assert not LogEntry.objects.filter(user=operator).exists()
 
 
@@ -183,3 +234,84 @@ def test_a_node_shows_its_failures_and_never_its_url(world, client, settings):
     assert "time_out" in html
     assert secret not in html
     assert "node.example" not in html
+
+
+def test_a_frozen_player_is_logged_out_until_thawed(world, client):
+    allowed(client, "freeze_wallet")
+    players = Client()
+    players.force_login(world.player)
+    assert players.get("/api/v1/auth/me").status_code == 200
+    client.post(url(world.player, "freeze"), {"reason": "stolen key"})
+    assert players.get("/api/v1/auth/me").status_code in (401, 403)
+    html = client.get(page(world.player)).content.decode()
+    assert "frozen" in html
+    assert url(world.player, "freeze") not in html
+    client.post(url(world.player, "thaw"), {"reason": "it was not"})
+    assert Wallet.objects.get(pk=world.player.pk).is_active
+
+
+def test_no_action_freezes_an_operator(world, client):
+    allowed(client, "freeze_wallet")
+    assert url(world.superuser, "freeze") not in client.get(page(world.superuser)).content.decode()
+    answer = client.post(url(world.superuser, "freeze"), {"reason": "a coup"}, follow=True)
+    assert "There is no such thing" in answer.content.decode()
+    assert Wallet.objects.get(pk=world.superuser.pk).is_active
+
+
+def test_a_paused_service_says_so_and_by_whom_it_was_paused(world, client):
+    operator = allowed(client, "pause_service")
+    service = row_of(world, "service")
+    client.post(url(service, "pause"), {"reason": "we move house"})
+    for address in (page(service), reverse("admin:wallets_service_changelist"), "/admin/"):
+        html = client.get(address).content.decode()
+        assert "we move house" in html
+        assert operator.username in html
+    client.post(url(service, "resume"), {"reason": "we have moved"})
+    assert "we move house" not in client.get(page(service)).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("first", "last"), [(5, 4), (-1, 4), (0, 1_001), ("", 4), (0, ""), ("x", 4), (0, 10**30)]
+)
+def test_a_range_that_was_not_read_is_not_read_again(world, client, first, last):
+    allowed(client, "rescan_chain")
+    form = {"first": first, "last": last, "reason": "something is missing"}
+    before = Rescan.objects.count()
+    assert client.post(url(world.chain, "rescan"), form).status_code == 200
+    assert Rescan.objects.count() == before
+
+
+def test_an_audit_is_asked_for_once_it_is_recorded(
+    world, client, monkeypatch, django_capture_on_commit_callbacks
+):
+    operator = allowed(client, "run_auditrun")
+    handed = []
+    monkeypatch.setattr(tasks.run_audit, "delay", lambda: handed.append(recorded(operator)))
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(url(None, "run"), {"reason": "I wonder"})
+        assert handed == []
+    assert handed == ["Audit now: I wonder"]
+
+
+def test_the_permissions_of_roles_exist_and_admins_have_all_that_can_be_granted():
+    ensure_roles()
+    for role, granted in ROLES.items():
+        held = Group.objects.get(name=role).permissions
+        assert held.count() == len(views().union(granted)), role
+    grantable = {
+        f"{grant}_{model._meta.model_name}"
+        for model, page in admin.site._registry.items()
+        for grant in page.grants
+    }
+    admins = Group.objects.get(name="admin").permissions.values_list("codename", flat=True)
+    assert grantable == set(admins)
+
+
+def test_roles_are_put_back_to_their_rows():
+    ensure_roles()
+    viewer = Group.objects.get(name="viewer")
+    viewer.permissions.set(Permission.objects.filter(codename="void_match"))
+    ensure_roles()
+    assert not viewer.permissions.filter(codename="void_match").exists()
+    assert viewer.permissions.filter(codename="view_match").exists()
+    assert Group.objects.count() == len(ROLES)

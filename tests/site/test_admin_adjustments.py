@@ -9,7 +9,6 @@ from wallets.models import Adjustment, Wallet
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-LIST = reverse("admin:wallets_adjustment_changelist")
 ADD = reverse("admin:wallets_adjustment_add")
 
 
@@ -36,10 +35,10 @@ def propose(client, who, player, **changes):
     return client.post(ADD, form)
 
 
-def decide(client, who, action, *rows):
+def decide(client, who, action, adjustment):
     client.force_login(who)
-    selected = [row.pk for row in rows]
-    return client.post(LIST, {"action": action, "_selected_action": selected}, follow=True)
+    path = reverse(f"admin:wallets_adjustment_{action}", args=[adjustment.pk])
+    return client.post(path, {"reason": "I have looked"}, follow=True)
 
 
 def test_one_proposes_and_another_approves(client, ann, bob):

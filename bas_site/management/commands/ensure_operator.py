@@ -3,15 +3,17 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from bas_site.roles import ensure_roles
 from wallets.models import Wallet
 
 
 class Command(BaseCommand):
-    """Makes an operator, or sets an operator's password."""
+    """Makes an operator, or sets an operator's password; and the roles of all operators."""
 
     help = (
         "Make an operator for the admin console with the password in OPERATOR_PASSWORD; "
-        "if there is one of this name, set the password. Run again, it changes nothing."
+        "if there is one of this name, set the password. Make the groups of bas_site.roles, or "
+        "give them their permissions back. Run again, it changes nothing."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -23,6 +25,7 @@ class Command(BaseCommand):
         password = os.environ.get("OPERATOR_PASSWORD")
         if not password:
             raise CommandError("Set OPERATOR_PASSWORD.")
+        ensure_roles()
         name = options["username"]
         operator = Wallet.objects.filter(username=name).first()
         if operator is None:
