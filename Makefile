@@ -48,6 +48,7 @@ lint: $(SETUP) ## Check style, types, imports, migrations, and that generated fi
 	@npm run --silent check
 	@npm run --silent web:lint
 	@$(PY) -m bas_site.devstack exec -- $(PY) manage.py makemigrations --check --dry-run
+	@$(PY) -m bas_site.devstack exec -- $(PY) manage.py lintmigrations --quiet ok ignore
 	@$(PY) -m bas_site.devstack exec -- $(PY) manage.py spectacular --validate --fail-on-warn \
 	  --file .dev/openapi.yaml
 	@diff -u docs/api/openapi.yaml .dev/openapi.yaml || { echo 'Run `make openapi`.' >&2; exit 1; }

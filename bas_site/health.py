@@ -8,6 +8,8 @@ from django.db import connection
 from django.http import HttpRequest, JsonResponse
 
 from bas_site.celery import app
+from contracts.selectors import late_chains
+from matches.clock import sweep_is_late
 
 log = structlog.get_logger(__name__)
 # A probe waits a second or so; an answer after that is none.
@@ -29,10 +31,16 @@ def _broker() -> None:
         broker.ensure_connection(max_retries=1, interval_start=0, timeout=SECONDS)
 
 
+# Without these no request can be served.
 CHECKS: dict[str, Callable[[], None]] = {
     "database": _database,
     "cache": _cache,
     "broker": _broker,
+}
+# When these are late, this server still serves what it can: no other one would do better.
+LATE: dict[str, Callable[[], bool]] = {
+    "worker": sweep_is_late,
+    "chain": lambda: late_chains().exists(),
 }
 
 
@@ -42,13 +50,12 @@ def healthz(_request: HttpRequest) -> JsonResponse:
 
 
 def readyz(_request: HttpRequest) -> JsonResponse:
-    """Whether each thing that a request needs answers; 503 if one does not."""
+    """Whether each thing that a request needs answers, 503 if one does not; and what is late."""
     results = {name: _passes(name, check) for name, check in CHECKS.items()}
-    return JsonResponse(
-        {name: "ok" if passed else "failed" for name, passed in results.items()},
-        status=200 if all(results.values()) else 503,
-        headers=NO_STORE,
-    )
+    states = {name: "ok" if passed else "failed" for name, passed in results.items()}
+    if results["database"]:
+        states |= {name: "late" if late() else "ok" for name, late in LATE.items()}
+    return JsonResponse(states, status=200 if all(results.values()) else 503, headers=NO_STORE)
 
 
 def _passes(name: str, check: Callable[[], None]) -> bool:

@@ -1,6 +1,7 @@
 """`/metrics` for Prometheus.
 
-All but the count of errors is read from the database: every web server says the same of it.
+Errors and events told are counted by the process that answers. All else is read from the database:
+every web server says the same of it.
 """
 
 import os
@@ -11,7 +12,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from bas_site.problems import ANSWERED
 from contracts.metrics import ChainCollector, WithdrawalCollector
-from matches.metrics import MatchCollector
+from matches.metrics import EVENT_SECONDS, MatchCollector
 from wallets.metrics import LedgerCollector
 
 REGISTRY = CollectorRegistry()
@@ -22,6 +23,7 @@ if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
     MultiProcessCollector(REGISTRY)
 else:
     REGISTRY.register(ANSWERED)
+    REGISTRY.register(EVENT_SECONDS)
 
 
 def metrics(_request: HttpRequest) -> HttpResponse:

@@ -65,6 +65,23 @@ INSTALLED_APPS = [
     "django_structlog",
     "bas_site",
 ]
+if DEVELOPMENT:
+    INSTALLED_APPS.append("django_migration_linter")
+MIGRATION_LINTER_OPTIONS = {
+    "no_cache": True,
+    "include_apps": ["wallets", "contracts", "matches"],
+    "warnings_as_errors": True,
+    # They come before any server that could be replaced while they run.
+    "ignore_name": [
+        "0002_ledger",
+        "0002_void_expire_heartbeat",
+        "0003_rematch",
+        "0004_holdings",
+        "0004_practice",
+        "0005_node_last_cause",
+        "0005_ratings",
+    ],
+}
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -375,6 +392,10 @@ CELERY_BEAT_SCHEDULE = {
     "audit": {"task": "bas_site.tasks.run_audit", "schedule": AUDIT_SECONDS},
     "forget what has expired": {"task": "wallets.tasks.forget_expired", "schedule": 3600.0},
 }
+
+# --- Who is told ------------------------------------------------------------------------------
+SENTRY_DSN = env.str("SENTRY_DSN", default="")
+OTEL_EXPORTER_OTLP_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default="")
 
 # --- The rest ---------------------------------------------------------------------------------
 LANGUAGE_CODE = "en"

@@ -35,6 +35,12 @@ def was_down(match: Match, now: datetime) -> bool:
     return Heartbeat.objects.filter(silent).exists()
 
 
+def sweep_is_late() -> bool:
+    """Whether the sweep has been silent for so long that it is an outage."""
+    since = timezone.now() - timedelta(seconds=settings.MATCH_OUTAGE_SECONDS)
+    return not Heartbeat.objects.filter(beat_at__gt=since).exists()
+
+
 @in_transaction
 def beat() -> None:
     """Say that the sweep runs; write the outage down if it has not for too long."""

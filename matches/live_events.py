@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.utils import timezone
 from rest_framework.utils.encoders import JSONEncoder
 
 import engine
 from engine import Choice, Draw, State
 from matches import battle, chance
+from matches.metrics import EVENT_SECONDS
 from matches.models import Event, Match, Side
 from matches.sealing import unseal
 
@@ -68,8 +70,11 @@ def read(match_id: UUID, after: int, mark: Mark) -> Batch:
     count, ended = match.event_count, match.status not in Match.LIVE
     frames = []
     if after < count - 1:
-        told = _told(match, after, mark)
+        told = list(_told(match, after, mark))
         frames = [_event_frame(event, state, match) for event, state in told]
+        if mark.n == after >= 0:  # else somebody has connected, to whom old events are told
+            for event, _ in told:
+                EVENT_SECONDS.observe((timezone.now() - event.created_at).total_seconds())
     if ended and after < count:
         frames.append(_frame("ended", _ended(match), n=count))
     return Batch(

@@ -4,10 +4,18 @@ from collections.abc import Iterator
 
 from django.db.models import Min, Sum
 from django.utils import timezone
+from prometheus_client import Histogram
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from matches.models import Heartbeat, Match, Seat
+
+EVENT_SECONDS = Histogram(
+    "bas_event_delivery_seconds",
+    "Time from an event to its being told to a stream that had told all before it",
+    registry=None,
+    buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
 
 
 class MatchCollector(Collector):

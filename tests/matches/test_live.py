@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import threading
 
 import pytest
@@ -118,6 +119,24 @@ def test_a_match_is_told_from_its_start_to_its_end_and_the_stream_ends(readers):
     assert movement["state"]["outcome"] == "a"
     assert resign["ape"] == "b"
     assert (ended["status"], ended["winner"], ended["ended_by"]) == ("won", "a", "resigned")
+
+
+def test_how_late_events_are_told_is_measured_for_those_that_happen_while_somebody_listens(
+    web, readers
+):
+    def measured():
+        (line,) = re.findall(
+            r"^bas_event_delivery_seconds_count (.+)$", web.get("/metrics")[2], re.M
+        )
+        return float(line)
+
+    table, before = Table(), measured()
+    table.movement(PAPER, ROCK)
+    reader = readers(table, table.wallets["a"]).until(count(4))
+    assert measured() == before  # all of it old
+    table.resign("b")
+    reader.until(lambda reader: reader.ended)
+    assert measured() == before + 1
 
 
 def test_the_state_after_an_old_movement_is_what_was_told_when_it_was_new(readers):

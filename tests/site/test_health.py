@@ -1,13 +1,31 @@
 """Health: alive is not ready, and what is not ready is said without saying more."""
 
+from datetime import timedelta
+
 import pytest
+import time_machine
 from django.test import Client, override_settings
+from django.utils import timezone
 
 from bas_site import health
 from bas_site.celery import app
+from contracts.models import Chain
+from contracts.selectors import LATE_SECONDS
+from matches.clock import beat
 
 pytestmark = pytest.mark.django_db
 SECRET = "postgres://bas:a-secret@db"
+ALL = ("database", "cache", "broker", "worker", "chain")
+
+
+@pytest.fixture(autouse=True)
+def working(db: None) -> Chain:
+    """A worker that has just swept, and scanned a chain."""
+    beat()
+    now = timezone.now()
+    return Chain.objects.create(
+        id=31337, name="Anvil", confirmations=3, scanned_block=0, block_range=100, scanned_at=now
+    )
 
 
 def down():
@@ -17,7 +35,7 @@ def down():
 def test_all_is_well():
     answer = Client().get("/readyz")
     assert (answer.status_code, answer["Cache-Control"]) == (200, "no-store")
-    assert answer.json() == {"database": "ok", "cache": "ok", "broker": "ok"}
+    assert answer.json() == dict.fromkeys(ALL, "ok")
 
 
 @pytest.mark.parametrize("part", ["database", "cache", "broker"])
@@ -26,14 +44,36 @@ def test_a_part_that_is_down_makes_the_server_unready_but_not_dead(monkeypatch, 
     answer = Client().get("/readyz")
     assert answer.status_code == 503
     assert answer.json()[part] == "failed"
-    assert list(answer.json().values()).count("ok") == 2
+    assert list(answer.json().values()).count("failed") == 1
     assert "secret" not in answer.content.decode()
     assert Client().get("/healthz").json() == {"status": "ok"}
 
 
+def test_a_worker_that_is_silent_is_late_and_the_server_still_serves(settings):
+    with time_machine.travel(timezone.now() + timedelta(seconds=settings.MATCH_OUTAGE_SECONDS)):
+        answer = Client().get("/readyz")
+    assert (answer.status_code, answer.json()["worker"]) == (200, "late")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"scanned_at": None},
+        {"scanned_at": timezone.now() - timedelta(seconds=LATE_SECONDS + 1)},
+        {"trouble": "The node is down."},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_a_chain_that_is_not_read_is_late_unless_an_operator_has_paused_it(working, change):
+    Chain.objects.filter(pk=working.pk).update(**change)
+    assert Client().get("/readyz").json()["chain"] == "late"
+    Chain.objects.filter(pk=working.pk).update(paused=True)
+    assert Client().get("/readyz").json()["chain"] == "ok"
+
+
 def test_a_broker_that_nobody_listens_at_is_down(monkeypatch):
     monkeypatch.setattr(app.conf, "broker_write_url", "redis://127.0.0.1:1/0")
-    assert Client().get("/readyz").json() == {"database": "ok", "cache": "ok", "broker": "failed"}
+    assert Client().get("/readyz").json() == dict.fromkeys(ALL, "ok") | {"broker": "failed"}
 
 
 def test_a_cache_that_nobody_listens_at_is_down(settings):
