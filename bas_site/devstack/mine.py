@@ -58,6 +58,6 @@ def mine(chain: Chain) -> None:
 
 if __name__ == "__main__":
     try:
-        mine(Chain(sys.argv[1]))
+        mine(Chain(os.environ["CHAIN_RPC_URLS"]))
     except (httpx.TransportError, RuntimeError) as error:
         sys.exit(f"The chain doesn't answer: {error}")

@@ -158,10 +158,7 @@ class Stack:
                 # sees to.
                 "--pidfile=",
             ],
-            "miner": [
-                *(sys.executable, str(Path(__file__).with_name("mine.py"))),
-                self.env["CHAIN_RPC_URLS"],
-            ],
+            "miner": [sys.executable, str(Path(__file__).with_name("mine.py"))],
         }
 
     def start(self) -> None:

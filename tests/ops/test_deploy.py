@@ -1,0 +1,210 @@
+"""The Dockerfile and compose.yaml, as far as they can be checked without a container engine.
+
+The image's files are laid out in a folder as the Dockerfile copies them, and its commands are run
+there: what works here has everything that it needs in the image.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.core.management import get_commands, load_command_class
+
+from bas_site.devstack.service import PROJECT
+from bas_site.devstack.stack import Stack
+
+OPS = PROJECT / "docs" / "ops"
+DOCKERFILE = (PROJECT / "Dockerfile").read_text().replace("\\\n", " ")
+COMPOSE = yaml.safe_load((PROJECT / "compose.yaml").read_text())
+SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+# The last stage is what runs.
+IMAGE = DOCKERFILE.rpartition("\nFROM ")[2]
+PRODUCTION = {
+    "BAS_ENV": "production",
+    "SECRET_KEY": "a key of this test's own, of fifty characters or more, no. 4729",
+    "FIELD_KEY": "another key of this test's own",
+    "SITE_URL": "https://play.example.org",
+    "BEHIND_PROXY": "on",
+    "CHAIN_ID": "11155111",
+    "CHAIN_RPC_URLS": "https://one.example.org,https://two.example.org",
+}
+
+
+def copied(stage: str) -> list[tuple[str, str]]:
+    """What a stage copies from the project: source and target."""
+    lines = re.findall(r"^COPY (?!--from)(.+)$", stage, re.MULTILINE)
+    words = [line.split() for line in lines]
+    return [(source, target) for *sources, target in words for source in sources]
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The image's files in a folder, static files collected by the Dockerfile's own command."""
+    folder = tmp_path_factory.mktemp("image") / "app"
+    folder.mkdir()
+    for source, target in copied(IMAGE):
+        place = folder / target
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if (PROJECT / source).is_dir():
+            shutil.copytree(PROJECT / source, place, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(PROJECT / source, place / Path(source).name if place.is_dir() else place)
+    shutil.copytree(PROJECT / "web" / "dist", folder / "web" / "dist")
+    (command,) = re.findall(r"^RUN (.+collectstatic.+)$", IMAGE, re.MULTILINE)
+    settings = dict(re.findall(r"(\w+)=(\S+)", command))
+    run(folder, command.partition("python ")[2].split(), settings)
+    return folder
+
+
+def run(folder: Path, arguments: list[str], settings: dict[str, str]) -> str:
+    """Run Python in the image's folder with these settings alone."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"} | settings,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def test_the_dockerfile_keeps_the_rules_of_the_trade():
+    hadolint = shutil.which("hadolint", path=Path(sys.executable).parent)
+    if hadolint is None:
+        pytest.skip("NOT CHECKED: hadolint has no program for this machine.")
+    done = subprocess.run(
+        [hadolint, "--no-color", PROJECT / "Dockerfile"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_whatever_is_copied_is_there_and_is_not_ignored():
+    ignored = (PROJECT / ".dockerignore").read_text().split("\n")
+    allowed = [line.removeprefix("!") for line in ignored if line.startswith("!")]
+    for source, _ in copied(DOCKERFILE):
+        if source == "web/dist":
+            continue
+        assert (PROJECT / source).exists(), source
+        assert any(fnmatch(source, pattern) for pattern in allowed), source
+    # Nothing is sent to the builder that no stage asks for.
+    assert set(allowed) == {source for source, _ in copied(DOCKERFILE)}
+
+
+def test_the_image_answers_a_check_for_deployment_without_a_warning(image: Path):
+    settings = PRODUCTION | {"DATABASE_URL": "postgres://nobody", "VALKEY_URL": "redis://nobody"}
+    said = run(image, ["manage.py", "check", "--deploy", "--fail-level", "WARNING"], settings)
+    assert "no issues (0 silenced)" in said
+
+
+def test_the_image_holds_no_secret_and_nothing_of_the_tests(image: Path):
+    there = {path.relative_to(image).parts[0] for path in image.rglob("*")}
+    assert not there & {"tests", ".git", ".dev", "bench", "node_modules"}
+    assert not [path for path in image.rglob("*") if path.suffix in {".env", ".pem"}]
+
+
+def test_each_program_of_the_stack_is_a_service_that_runs_the_same(tmp_path: Path):
+    def essence(command: list[str]) -> tuple[str, ...]:
+        """The program, its task and its queue: how many and where is the place's own affair."""
+        words = [word for word in command if word not in (sys.executable, "-m")]
+        queue = [words[i + 1] for i, word in enumerate(words) if word == "--queues"]
+        task = words[3:4] if words[0] == "celery" else words[1:2]
+        return (words[0], *task, *queue)
+
+    (web,) = re.findall(r"^CMD (.+)$", IMAGE, re.MULTILINE)
+    deployed = {"web": yaml.safe_load(web)} | {
+        name: service["command"]
+        for name, service in SERVICES.items()
+        if name in ("worker", "signer", "beat")
+    }
+    developed = {
+        name: words for name, words in Stack(tmp_path).commands().items() if name != "miner"
+    }
+    assert {n: essence(c) for n, c in deployed.items()} == {
+        n: essence(c) for n, c in developed.items()
+    }
+
+
+@pytest.mark.parametrize("name", sorted(SERVICES))
+def test_each_service_can_do_little_and_says_how_it_is(name: str):
+    service = SERVICES[name]
+    if name != "postgres":  # which has to change its user, and write
+        assert service["cap_drop"] == ["ALL"]
+        assert service["read_only"] is True
+        assert service["security_opt"] == ["no-new-privileges:true"]
+    if name not in ("migrate", "beat"):  # the one ends, the other answers nobody
+        assert service["healthcheck"]["test"][0] in ("CMD", "CMD-SHELL")
+    # The world reaches nothing but by a proxy that speaks TLS.
+    assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
+
+
+def test_only_the_signer_is_given_its_key_and_only_migrations_the_owner():
+    files = {name: service.get("env_file", []) for name, service in SERVICES.items()}
+    assert [name for name, given in files.items() if "signer.env" in given] == ["signer"]
+    assert [name for name, given in files.items() if "owner.env" in given] == ["migrate"]
+
+
+def test_the_image_serves_and_is_healthy_by_its_own_measure(image: Path):
+    """The command of the image and the health check of compose.yaml, on a port of this test's."""
+    from bas_site.devstack.ports import free_port
+    from bas_site.devstack.processes import Process, wait_until
+
+    port = str(free_port())
+    (words,) = re.findall(r"^CMD (.+)$", IMAGE, re.MULTILINE)
+    command = [
+        w.replace("0.0.0.0", "127.0.0.1").replace("8000", port) for w in yaml.safe_load(words)
+    ]
+    probe = SERVICES["web"]["healthcheck"]["test"][1:]
+    probe = [sys.executable, *(word.replace("8000", port) for word in probe[1:])]
+    settings = PRODUCTION | {
+        "DATABASE_URL": os.environ["DATABASE_URL"],
+        "VALKEY_URL": os.environ["VALKEY_URL"],
+    }
+
+    def healthy() -> bool:
+        return subprocess.run(probe, capture_output=True, check=False).returncode == 0
+
+    server = Process("image-web", image.parent)
+    server.start(
+        [sys.executable, "-m", *command],
+        env={"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"} | settings,
+        cwd=image,
+    )
+    try:
+        wait_until(healthy, seconds=30, process=server)
+    finally:
+        server.stop()
+
+
+def test_the_documents_name_each_file_that_compose_reads():
+    page = (OPS / "deploy.md").read_text()
+    for service in SERVICES.values():
+        given = service.get("env_file", [])
+        for name in [given] if isinstance(given, str) else given:
+            assert f"`{name}`" in page, name
+
+
+def test_each_alert_leads_to_an_incident_that_names_it():
+    page = (OPS / "incidents.md").read_text()
+    alerts = re.findall(r"alert: (\w+)", (OPS / "alerts.yml").read_text())
+    assert [alert for alert in alerts if not re.search(rf"\b{alert}\b", page)] == []
+
+
+@pytest.mark.parametrize("page", sorted(OPS.glob("*.md")), ids=lambda page: page.name)
+def test_each_command_that_a_page_names_is_there_with_its_options(page: Path):
+    for name, words in re.findall(r"manage\.py (\w+)((?: --[\w-]+(?: \w+)?)*)", page.read_text()):
+        parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
+        known = {option for action in parser._actions for option in action.option_strings}
+        assert set(re.findall(r"--[\w-]+", words)) <= known, (name, words)
