@@ -5,6 +5,7 @@ import { ApiError, get, post, type Schema, sentence, serverNow } from "../api/cl
 import { type Position, potionRefusal, refusal } from "../engine/play";
 import type { Rulings } from "../engine/ruleset";
 import type { Choice, Move, Seat, Tribute } from "../engine/state";
+import { refreshCredits } from "../session";
 import { advanced, type Course, UNTOLD } from "./course";
 import { type Connection, type LiveEvent, LiveStream } from "./live";
 import { forgetLocksBefore, type Lock, lockFor, makeLock } from "./locks";
@@ -29,6 +30,8 @@ export class Battle {
   readonly table = signal<Table | null>(null);
   readonly course = signal<Course>(UNTOLD);
   readonly connection = signal<Connection>("connecting");
+  /** Whether all that had happened before has been told, for the first time. */
+  readonly isTold = signal(false);
   /** Why the match can't be shown at all. */
   readonly failure = signal<ApiError | null>(null);
   /** What was refused last, in a sentence. */
@@ -70,11 +73,16 @@ export class Battle {
   start(): () => void {
     void this.load();
     const reopen = () => this.reopen();
+    const lose = () => {
+      if (this.connection.peek() !== "over") this.onConnection("lost");
+    };
     addEventListener("online", reopen);
+    addEventListener("offline", lose);
     document.addEventListener("visibilitychange", reopen);
     const watchdog = setInterval(() => this.lookForLostMessages(), OVERDUE_MS);
     this.cleanups.push(
       () => removeEventListener("online", reopen),
+      () => removeEventListener("offline", lose),
       () => document.removeEventListener("visibilitychange", reopen),
       () => clearInterval(watchdog),
       effect(() => this.revealWhenDue()),
@@ -159,6 +167,7 @@ export class Battle {
       const form = { invitation: this.invitation };
       this.table.value = await post("matches/{match_id}/join", form, this.params);
       this.stream.open();
+      void refreshCredits();
     });
   }
 
@@ -166,6 +175,7 @@ export class Battle {
   cancel(): Promise<void> {
     return this.act(async () => {
       this.table.value = await post("matches/{match_id}/cancel", undefined, this.params);
+      void refreshCredits();
     });
   }
 
@@ -229,6 +239,7 @@ export class Battle {
     undo: () => void,
   ): Promise<void> {
     while (isOfUse()) {
+      await whenOnline();
       try {
         return await send();
       } catch (error) {
@@ -265,10 +276,15 @@ export class Battle {
           break;
         case "clock":
           this.isCaughtUp = true;
+          this.isTold.value = true;
           break;
         case "ended":
+          this.isTold.value = true;
           forgetLocksBefore(this.id, Number.POSITIVE_INFINITY);
-          if (this.table.value?.status !== event.status) void this.refresh();
+          if (this.table.value?.status !== event.status) {
+            void this.refresh();
+            void refreshCredits();
+          }
           break;
       }
       this.sound(event);
@@ -354,4 +370,9 @@ export class Battle {
     }, REMATCH_POLL_MS);
     return () => clearInterval(timer);
   }
+}
+
+function whenOnline(): Promise<unknown> {
+  if (navigator.onLine) return Promise.resolve();
+  return new Promise((resolve) => addEventListener("online", resolve, { once: true }));
 }

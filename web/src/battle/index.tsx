@@ -26,7 +26,7 @@ function Match({ params }: PageProps) {
   const table = battle.table.value;
   if (failure)
     return <Failed message={failure.status === 401 ? text.battle.signIn : failure.message} />;
-  if (!table) return <p class="panel">{text.site.loading}</p>;
+  if (!table) return <Loading />;
   if (table.status === "open" && !battle.course.value.hasStarted) {
     return table.you === null ? (
       <Joining battle={battle} table={table} />
@@ -38,7 +38,13 @@ function Match({ params }: PageProps) {
   if (battle.connection.value === "over" && !battle.course.value.hasStarted) {
     return <Failed message={text.battle.joining.running} />;
   }
+  if (!battle.isTold.value) return <Loading />;
   return <Fight battle={battle} table={table} />;
+}
+
+/** As high as what comes, so that little moves when it comes. */
+function Loading() {
+  return <p class="panel loading">{text.site.loading}</p>;
 }
 
 /** The invitation of a link: behind the #, so that no server logs it. */
