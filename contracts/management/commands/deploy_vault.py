@@ -21,6 +21,8 @@ from contracts.watcher import accept_if_new
 # The development stack's test coin: six decimals, as most dollar coins have; a credit costs 1.
 TEST_TOKEN = ("Test Dollar", "TUSD", 6)
 TEST_TOKEN_PRICE = 10**6
+# What each of the node's own accounts gets of it.
+TEST_TOKENS_EACH = 10_000 * 10**6
 
 
 class Command(BaseCommand):
@@ -96,4 +98,7 @@ class Command(BaseCommand):
         token, _ = deploy(node, account, "TestToken", *TEST_TOKEN)
         allow = vault.functions.allowToken(token.address, TEST_TOKEN_PRICE)
         mined(node, allow.transact({"from": account}))
+        for holder in node.eth.accounts:
+            gift = token.functions.mint(holder, TEST_TOKENS_EACH)
+            mined(node, gift.transact({"from": account}))
         return token.address

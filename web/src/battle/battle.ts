@@ -166,7 +166,7 @@ export class Battle {
     return this.act(async () => {
       const form = { invitation: this.invitation };
       this.table.value = await post("matches/{match_id}/join", form, this.params);
-      this.stream.open();
+      this.follow();
       void refreshCredits();
     });
   }
@@ -201,13 +201,18 @@ export class Battle {
       this.table.value = table;
       this.failure.value = null;
       // A stream carries no invitation: a match of invited players is shown live to them alone.
-      if (table.you !== null || table.visibility === "open") this.stream.open();
+      if (table.you !== null || table.visibility === "open") this.follow();
       else this.connection.value = "over";
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.isOffline) setTimeout(() => void this.load(), RETRY_MS);
       else this.failure.value = error;
     }
+  }
+
+  private follow(): void {
+    this.connection.value = "connecting";
+    this.stream.open();
   }
 
   private async refresh(): Promise<void> {

@@ -1,6 +1,6 @@
 /** What the player can do: five moves, a tribute, lock in, a potion, resign. */
 
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "../art/icons";
 import { potionRefusal, refusal } from "../engine/play";
 import { MOVES, type Move, type Seat, TRIBUTES, type Tribute } from "../engine/state";
@@ -160,18 +160,21 @@ function Tributes({ battle, you }: { battle: Battle; you: Seat }) {
 function LockIn({ battle }: { battle: Battle }) {
   const locked = battle.ownLock.value;
   const choice = locked?.choice ?? battle.choice.value;
+  const id = useId();
   return (
     <button
       type="button"
       class={`lock-in primary ${locked ? "locked" : ""}`}
-      aria-label={locked ? words.lockedIn : words.lockIn}
+      aria-describedby={id}
       aria-disabled={locked !== null || choice === null}
       onClick={() => void battle.lockIn()}
     >
       <Icon name="lock" />
       <span>
         <strong>{locked ? words.lockedIn : words.lockIn}</strong>
-        <small>{choice ? choiceInWords(choice) : words.stage.choose}</small>
+        <small id={id} aria-hidden="true">
+          {choice ? choiceInWords(choice) : words.stage.choose}
+        </small>
       </span>
     </button>
   );
@@ -184,7 +187,6 @@ function Potion({ battle, you }: { battle: Battle; you: Seat }) {
     <button
       type="button"
       class="aside"
-      aria-label={words.drink}
       aria-describedby={id}
       aria-disabled={refused !== null || battle.isBusy.value}
       onClick={() => void battle.drink()}
@@ -192,7 +194,9 @@ function Potion({ battle, you }: { battle: Battle; you: Seat }) {
       <Icon name="potion" />
       <span>
         {words.drink}
-        <small id={id}>{refused ? words.whyNot[refused.code] : words.log.counts.health(2)}</small>
+        <small id={id} aria-hidden="true">
+          {refused ? words.whyNot[refused.code] : words.log.counts.health(2)}
+        </small>
       </span>
     </button>
   );
@@ -237,7 +241,8 @@ function Keys() {
 
 /** Let keys do what the buttons do, unless they are meant for something else. */
 function useKeys(battle: Battle): void {
-  useEffect(() => {
+  // As soon as the keys are shown, they do what is said.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
       if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;

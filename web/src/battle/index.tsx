@@ -11,7 +11,9 @@ import { Fight } from "./fight";
 import { Gone, Joining, Waiting } from "./waiting";
 
 export default function BattlePage(props: PageProps) {
-  return player.value ? <Match {...props} /> : <SignedOut title={text.battle.title} />;
+  if (player.value) return <Match {...props} />;
+  const isInvited = invitationOf(location.hash) !== "";
+  return <SignedOut title={isInvited ? text.battle.joining.invited : text.battle.title} />;
 }
 
 function Match({ params }: PageProps) {

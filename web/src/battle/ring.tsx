@@ -46,7 +46,8 @@ function Table({ scene, stage }: { scene: Scene; stage: string }) {
         ))}
       </div>
       <p class="stage">{stage}</p>
-      <p class="result">
+      {/* Another text comes as another element, which appears; it does not move. */}
+      <p class="result" key={last?.movement}>
         {last !== null &&
           before !== undefined &&
           resultInWords(last, before, scene.names, scene.you)}

@@ -2,7 +2,10 @@
 
 import { useState } from "preact/hooks";
 import { Ape } from "../art/ape";
+import { credits } from "../session";
 import { text } from "../text";
+import { inCredits } from "../text/format";
+import { AccountLink } from "../ui/account";
 import { InviteQr } from "../ui/invite_qr";
 import type { Battle, Table } from "./battle";
 
@@ -54,6 +57,10 @@ export function Waiting({ battle, table }: Props) {
 }
 
 export function Joining({ battle, table }: Props) {
+  const maker = table.players.a ?? "";
+  const has = credits.value?.available ?? null;
+  const isShort = has !== null && has < table.stake;
+  const told = isShort ? words.joining.short : text.lobby.stakeHint;
   return (
     <section class="panel waiting">
       <div class="waiting-ape">
@@ -61,11 +68,27 @@ export function Joining({ battle, table }: Props) {
       </div>
       <div>
         <h1>{words.joining.title}</h1>
-        <p>{words.joining.text(String(table.stake))}</p>
+        <p class="challenger">
+          <AccountLink address={maker} /> {words.joining.challenges}
+        </p>
+        <p class="stake">{words.waiting.stake(String(table.stake))}</p>
+        <p>{words.joining.text}</p>
+        <p class="hint">{has === null ? "\u00a0" : told(inCredits(has))}</p>
         <p class="buttons">
-          <button type="button" class="primary" onClick={() => void battle.join()}>
-            {words.joining.join}
-          </button>
+          {isShort ? (
+            <a class="button primary" href="/credits">
+              {text.lobby.deposit}
+            </a>
+          ) : (
+            <button
+              type="button"
+              class="primary"
+              disabled={battle.isBusy.value}
+              onClick={() => void battle.join()}
+            >
+              {words.joining.join}
+            </button>
+          )}
         </p>
         <p class="refused" role="alert">
           {battle.refused}

@@ -34,7 +34,7 @@ function Lobby() {
         </p>
       )}
       <div class="lobby">
-        <section aria-labelledby="open" class="panel stack">
+        <section aria-labelledby="open" class="panel stack waiting-list">
           <h2 id="open">{words.open}</h2>
           <p class="hint">{words.openHint}</p>
           <Refusal>{open.error}</Refusal>

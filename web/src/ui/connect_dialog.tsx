@@ -1,5 +1,6 @@
 /** The dialog to choose a wallet and sign in. */
 import { useEffect } from "preact/hooks";
+import { go, here } from "../router";
 import { text } from "../text";
 import { connect, isChoosing } from "../wallet/connection";
 import { choices, type Wallet } from "../wallet/wallets";
@@ -25,6 +26,7 @@ function Choices() {
     run(async () => {
       await connect(wallet);
       close();
+      if (here.value.pathname === "/") go("/lobby");
     });
   return (
     <Dialog title={words.choose} onClose={close}>

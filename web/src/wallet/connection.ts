@@ -22,6 +22,7 @@ export const mismatch = computed<"account" | "network" | null>(() => {
 const siteChainId = signal(0);
 
 const REMEMBERED = "bas.wallet";
+const RECONNECT_MS = 3_000;
 
 /** A sentence for whatever a wallet has thrown (EIP-1193, EIP-1474 and what viem wraps). */
 export class WalletError extends Told {}
@@ -102,6 +103,17 @@ export async function reconnect(): Promise<void> {
   if (!accounts.length) return;
   siteChainId.value = (await knownChain()).chain_id;
   await attach(wallet, accounts);
+}
+
+/** The wallet in use. Raises Told, and lets the player choose one, if there is none. */
+export async function inUse(): Promise<Connection> {
+  // A page that has just been loaded finds the wallet of the last visit a moment later.
+  const until = Date.now() + RECONNECT_MS;
+  while (!connection.value && localStorage.getItem(REMEMBERED) && Date.now() < until)
+    await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS / 30));
+  if (connection.value) return connection.value;
+  isChoosing.value = true;
+  throw new Told(text.wallet.reconnect);
 }
 
 /** Reconnect as soon as the wallet has made itself known. */

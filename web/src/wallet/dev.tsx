@@ -7,9 +7,8 @@ import { csrfToken } from "../api/client";
 import { text } from "../text";
 import { Account } from "../ui/account";
 import { Dialog } from "../ui/dialog";
-import type { Provider } from "./wallets";
+import { DEV_WALLET, type Provider } from "./wallets";
 
-const RDNS = "local.bas.dev-wallet";
 const CHOSEN = "bas.dev-wallet.account";
 const USER_REJECTED = 4001;
 const ICON =
@@ -24,7 +23,12 @@ const listeners = new Map<string, Set<(value: unknown) => void>>();
 
 /** Make the dev wallet known, now and whenever a page asks. */
 export function announce(): void {
-  const info = { uuid: crypto.randomUUID(), name: text.wallet.dev.name, icon: ICON, rdns: RDNS };
+  const info = {
+    uuid: crypto.randomUUID(),
+    name: text.wallet.dev.name,
+    icon: ICON,
+    rdns: DEV_WALLET,
+  };
   const tell = () =>
     dispatchEvent(
       new CustomEvent("eip6963:announceProvider", {

@@ -11,7 +11,7 @@ import {
 } from "viem";
 import { type Schema, Told } from "../api/client";
 import { text } from "../text";
-import { connection, switchNetwork, walletError } from "./connection";
+import { inUse, switchNetwork, walletError } from "./connection";
 
 export const VAULT_ABI = parseAbi([
   "function deposit() payable",
@@ -133,9 +133,8 @@ async function transact(
 
 /** One to read and one to write, both through the connected wallet, on the site's network. */
 async function clients(chain: Schema["Chain"]) {
+  const now = await inUse();
   await switchNetwork();
-  const now = connection.value;
-  if (!now) throw new Told(text.wallet.reconnect);
   const coin = chain.tokens.find((token) => token.address === NATIVE);
   const viemChain = defineChain({
     id: chain.chain_id,

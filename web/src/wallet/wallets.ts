@@ -16,6 +16,8 @@ export type Wallet = {
 /** Wallets that have made themselves known, in the order in which they did. */
 export const wallets = signal<Wallet[]>([]);
 
+/** The dev wallet's name for good (wallet/dev.tsx). */
+export const DEV_WALLET = "local.bas.dev-wallet";
 /** The wallet of a browser that has only `window.ethereum`. */
 const INJECTED = "window.ethereum";
 
@@ -29,9 +31,11 @@ export function discover(): void {
   dispatchEvent(new Event("eip6963:requestProvider"));
 }
 
-/** All wallets to choose from, the one of `window.ethereum` only where no other speaks. */
+/** All wallets to choose from, the one of `window.ethereum` only where no real one speaks. */
 export function choices(name: string): Wallet[] {
   const injected = (window as { ethereum?: Provider }).ethereum;
-  if (wallets.value.length || !injected) return wallets.value;
-  return [{ info: { uuid: INJECTED, name, icon: "", rdns: INJECTED }, provider: injected }];
+  const isAnnounced = wallets.value.some(({ info }) => info.rdns !== DEV_WALLET);
+  if (isAnnounced || !injected) return wallets.value;
+  const info = { uuid: INJECTED, name, icon: "", rdns: INJECTED };
+  return [{ info, provider: injected }, ...wallets.value];
 }

@@ -24,6 +24,8 @@ export function DepositForm({ deposits }: { deposits: Schema["Deposit"][] }) {
   const holding = useHolding(token, stages.length);
   if (!chain.value || !token) return <section class="panel">{text.site.loading}</section>;
 
+  const cost = BigInt(token.credit_price) * BigInt(wanted.value);
+  const isShort = stages.length === 0 && holding !== null && holding < cost;
   const send = () =>
     run(async () => {
       const { deposit } = await import("../../wallet/vault");
@@ -69,18 +71,15 @@ export function DepositForm({ deposits }: { deposits: Schema["Deposit"][] }) {
       <StakeField
         stake={wanted}
         label={words.deposit.credits}
-        hint={words.deposit.cost(
-          coins(BigInt(token.credit_price) * BigInt(wanted.value), token.decimals),
-          token.symbol,
-        )}
+        hint={words.deposit.cost(coins(cost, token.decimals), token.symbol)}
       />
-      <button type="submit" class="primary" disabled={busy}>
+      <button type="submit" class="primary" disabled={busy || isShort}>
         {isCredited ? words.deposit.another : words.deposit.go}
       </button>
       {(busy || stages.length > 0) && (
         <Steps label={words.steps.label} steps={steps(stages, token, arrived)} />
       )}
-      <Refusal>{error}</Refusal>
+      <Refusal>{isShort ? words.deposit.short(token.symbol) : error}</Refusal>
     </form>
   );
 }

@@ -24,6 +24,7 @@ export const credits = {
     price: (coins: string, symbol: string) => `1 credit = ${coins} ${symbol}`,
     cost: (coins: string, symbol: string) => `${coins} ${symbol} and the gas`,
     holding: (coins: string, symbol: string) => `Your wallet holds ${coins} ${symbol}.`,
+    short: (symbol: string) => `Your wallet holds too little ${symbol} for that.`,
     go: "Deposit",
     another: "Deposit more",
   },

@@ -8,7 +8,6 @@ export const lobby = {
   join: "Join",
   joinLabel: (stake: string, address: string) => `Join ${address} for ${stake}`,
   stakeEach: (stake: string) => `${stake} each`,
-  pot: (credits: string) => `pot ${credits}`,
   resume: "Play on",
   watch: "Open",
   again: "Look",

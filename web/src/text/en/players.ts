@@ -37,7 +37,6 @@ export const players = {
       abandoned: "abandoned",
       voided: "voided",
     } as Record<string, string>,
-    against_: "against",
     payout: (credits: string) => `got ${credits}`,
   },
 };

@@ -65,5 +65,4 @@ export const rules = {
       ],
     ],
   },
-  exact: "The exact rules, with every ruling, are in the project’s documents.",
 };

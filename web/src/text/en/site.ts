@@ -12,7 +12,6 @@ export const site = {
     match: "Match",
     replay: "Replay",
     verify: "Verify a match",
-    notFound: "Nothing here",
   },
   footer: {
     label: "More",
@@ -60,7 +59,6 @@ export const site = {
     title: "Two apes. One throw.",
     lead: "Rock, paper, scissors, wild or alpha: chosen unseen, revealed at once, under an influence that neither side can bend.",
     play: "Play now",
-    practice: "Practise against an ape",
     rules: "How it works",
     points: [
       [
