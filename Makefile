@@ -17,7 +17,7 @@ PY := .venv/bin/python
 SETUP := .venv/.installed node_modules/.installed web/dist/.built
 export PYTHONUNBUFFERED := 1
 
-.PHONY: help web run test lint demo reset bench chaos races requirements openapi format setup
+.PHONY: help web run test lint demo reset bench chaos races screenshots requirements openapi format setup
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -67,6 +67,9 @@ chaos: $(SETUP) ## Let chaos loose on the watcher (ARGS="--seeds 1-100 --deposit
 
 races: $(SETUP) ## Race both players of a match, thousands of times (ARGS="--rounds 4000 --seed 2")
 	@$(PY) -m tests.races $(ARGS)
+
+screenshots: $(SETUP) ## Write pictures of each page to docs/pictures, from a stack of its own
+	@$(PY) -m tests.e2e.browser.screenshots
 
 requirements: $(SETUP) ## Compile requirements.in into requirements.txt, with hashes
 	@$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate \

@@ -18,8 +18,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
     root = throwaway_root("e2e")
-    with Stack(root) as running:
-        yield running
+    with pytest.MonkeyPatch.context() as patch:
+        # A browser on a busy machine takes its time.
+        patch.setenv("MATCH_LOCK_SECONDS", "120")
+        with Stack(root) as running:
+            yield running
     if request.session.testsfailed:
         print(f"The logs are in {root / 'logs'}")
     else:

@@ -1,0 +1,142 @@
+"""`make screenshots`: each page as players see it, wide and narrow, into docs/pictures."""
+
+import base64
+import sys
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from bas_site.devstack.service import PROJECT
+from bas_site.devstack.services import remove_root, throwaway_root
+from bas_site.devstack.stack import Stack
+from tests.e2e.browser.conftest import FLAGS, chromium
+from tests.e2e.browser.visitor import (
+    Visitor,
+    lock_button,
+    locked,
+    see_it_credited,
+    send_deposit,
+    sign_in,
+)
+
+PICTURES = PROJECT / "docs" / "pictures"
+WIDTHS = (1280, 360)
+QUALITY = 82
+# What Ann and Bob play: the opening, then a round that goes Ann's way, mostly.
+MOVES = [
+    ("Rock", "Scissors"),
+    ("Paper", "Scissors"),
+    ("Rock", "Scissors"),
+    ("Alpha", "Rock"),
+    ("Rock", "Wild"),
+    ("Paper", "Rock"),
+    ("Scissors", "Rock"),
+]
+
+
+def main() -> int:
+    """Take all pictures of one story: two players meet, fight, and one gives up."""
+    root = throwaway_root("screenshots")
+    PICTURES.mkdir(exist_ok=True)
+    with Stack(root) as stack, sync_playwright() as playwright:
+        path = chromium(playwright.chromium.executable_path)
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        _story(browser, stack.url)
+        browser.close()
+    remove_root(root)
+    return 0
+
+
+def _story(browser: Browser, url: str) -> None:
+    ann, bob, eve = (Visitor(browser, url, width=WIDTHS[0]).page for _ in range(3))
+    ann.goto("/")
+    _picture(ann, "home")
+    ann.get_by_role("button", name="Play now").click()
+    _picture(ann, "connect")
+    ann.keyboard.press("Escape")
+    for account, page in ((1, ann), (2, bob), (3, eve)):
+        page.goto("/")
+        sign_in(page, account)
+        send_deposit(page, 120 + account)
+    for account, page in ((1, ann), (2, bob), (3, eve)):
+        see_it_credited(page, 120 + account)
+    _picture(ann, "deposit")
+    _wait_in_the_lobby(eve, stake=10)
+    _wait_in_the_lobby(bob, stake=25)
+    _picture(bob, "waiting")
+    ann.goto("/lobby")
+    _picture(ann, "lobby")
+    ann.get_by_role("button", name="for 25 credits").click()
+    for own, other in MOVES:
+        _choose_and_lock(ann, own)
+        expect(locked(ann)).to_be_visible()
+        _choose_and_lock(bob, other)
+        expect(lock_button(ann)).to_be_visible()
+    # The choices still lie open.
+    _picture(ann, "reveal")
+    ann.get_by_role("button", name="Paper").click()
+    ann.get_by_text("Choose your move").first.wait_for()
+    _picture(ann, "battle")
+    bob.get_by_role("button", name="Resign").click()
+    bob.get_by_role("button", name="Give up").click()
+    expect(ann.get_by_role("heading", name="You win!")).to_be_visible()
+    _picture(ann, "end")
+    ann.get_by_role("link", name="Watch the replay").click()
+    expect(ann.get_by_text("All is as it must be")).to_be_visible()
+    ann.get_by_role("slider").fill("5")
+    _picture(ann, "replay")
+    _withdraw(ann, credits=40)
+    _picture(ann, "credits")
+    for name in ("leaderboard", "rules", "verify"):
+        ann.goto(f"/{name}")
+        _picture(ann, name)
+    ann.goto(f"/player/{ann.locator('html').get_attribute('data-player')}")
+    _picture(ann, "player")
+
+
+def _wait_in_the_lobby(page: Page, *, stake: int) -> None:
+    page.goto("/lobby")
+    form = page.get_by_role("form", name="Quick match")
+    form.get_by_label("Stake").fill(str(stake))
+    form.get_by_role("button", name="Find a match").click()
+    expect(page.get_by_role("textbox", name="Invitation link")).to_be_visible()
+
+
+def _choose_and_lock(page: Page, move: str) -> None:
+    expect(lock_button(page)).to_be_visible()
+    page.get_by_role("button", name=move).click()
+    lock_button(page).click()
+
+
+def _withdraw(page: Page, *, credits: int) -> None:
+    page.goto("/credits")
+    page.get_by_label("Credits to take out").fill(str(credits))
+    page.get_by_role("button", name="Ask for a voucher").click()
+    page.get_by_role("button", name=f"Redeem {credits} credits").click()
+    expect(page.get_by_text("paid out")).to_be_visible()
+
+
+def _picture(page: Page, name: str) -> None:
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        # What is asked for comes a moment later.
+        page.wait_for_timeout(800)
+        chrome = page.context.new_cdp_session(page)
+        size = chrome.send("Page.getLayoutMetrics")["cssContentSize"]
+        picture = chrome.send(
+            "Page.captureScreenshot",
+            {
+                "format": "webp",
+                "quality": QUALITY,
+                "captureBeyondViewport": True,
+                "clip": {**size, "scale": 1},
+            },
+        )
+        target: Path = PICTURES / f"{name}-{width}.webp"
+        target.write_bytes(base64.b64decode(picture["data"]))
+        print(f"{target.relative_to(PROJECT)}: {target.stat().st_size // 1024} KB")
+    page.set_viewport_size({"width": WIDTHS[0], "height": 800})
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,104 @@
+"""Two people with nothing but a browser: from a first visit to a withdrawal that is paid out."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.browser.visitor import (
+    balance,
+    lock_button,
+    lock_in,
+    locked,
+    see_it_credited,
+    send_deposit,
+    serious_faults,
+    sign_in,
+)
+
+pytestmark = pytest.mark.xdist_group("stack")
+
+MOST_MOVEMENTS = 40
+OFFLINE_SECONDS = 10
+
+
+def end(page: Page) -> Locator:
+    return page.get_by_role("heading", name=re.compile("You win!|You lose"))
+
+
+def play_movement(ann: Page, bob: Page) -> None:
+    """Ann's rock beats Bob's scissors."""
+    lock_in(ann, "Rock")
+    expect(locked(ann)).to_be_visible()
+    lock_in(bob, "Scissors")
+    for page in (ann, bob):
+        expect(lock_button(page).or_(end(page))).to_be_visible()
+
+
+def test_two_browsers_go_from_a_first_visit_to_a_paid_withdrawal(
+    visit: Callable[..., Page],
+) -> None:
+    ann, bob = visit(), visit(width=360)
+    sign_in(ann, 2)
+    sign_in(bob, 3)
+    send_deposit(ann, 60)
+    send_deposit(bob, 50, coin="TUSD")
+    see_it_credited(ann, 60)
+    see_it_credited(bob, 50)
+    expect(balance(ann)).to_have_text("60")
+    expect(balance(bob)).to_have_text("50")
+
+    ann.goto("/lobby")
+    friend = ann.get_by_role("form", name="Invite a friend")
+    friend.get_by_label("Stake").fill("40")
+    friend.get_by_role("button", name="Make a match").click()
+    link = ann.get_by_role("textbox", name="Invitation link").input_value()
+    expect(ann.get_by_role("img", name=re.compile("QR code"))).to_be_visible()
+    bob.goto(link)
+    expect(bob.get_by_text("challenges you")).to_be_visible()
+    bob.get_by_role("button", name="Join the match").click()
+
+    # A movement in peace; then Ann reloads between lock-in and reveal: her salt is still there.
+    play_movement(ann, bob)
+    lock_in(ann, "Rock")
+    expect(locked(ann)).to_be_visible()
+    ann.reload()
+    expect(locked(ann)).to_be_visible()
+    lock_in(bob, "Scissors")
+    expect(lock_button(ann)).to_be_visible()
+
+    # Bob's connection is gone for a while: what he locks in is sent when it is back.
+    expect(lock_button(bob)).to_be_visible()
+    bob.context.set_offline(True)
+    expect(bob.get_by_text("You are offline")).to_be_visible()
+    lock_in(ann, "Rock")
+    lock_in(bob, "Scissors")
+    expect(locked(bob)).to_be_visible()
+    bob.wait_for_timeout(OFFLINE_SECONDS * 1000)
+    expect(locked(ann)).to_be_visible()
+    bob.context.set_offline(False)
+
+    for page in (ann, bob):
+        expect(lock_button(page)).to_be_visible()
+    for _ in range(MOST_MOVEMENTS):
+        play_movement(ann, bob)
+        if end(ann).is_visible():
+            break
+    expect(ann.get_by_role("heading", name="You win!")).to_be_visible()
+    expect(bob.get_by_role("heading", name="You lose")).to_be_visible()
+    faults = {"the end": serious_faults(ann), "the end, narrow": serious_faults(bob)}
+    ann.get_by_role("link", name="Watch the replay").click()
+    expect(ann.get_by_text("All is as it must be")).to_be_visible()
+    faults["a replay"] = serious_faults(ann)
+
+    # A pot of 80, less a fee of 2.
+    ann.goto("/credits")
+    expect(balance(ann)).to_have_text("98")
+    ann.get_by_label("Credits to take out").fill("98")
+    ann.get_by_role("button", name="Ask for a voucher").click()
+    ann.get_by_role("button", name="Redeem 98 credits").click()
+    expect(ann.get_by_text("paid out")).to_be_visible()
+    expect(balance(ann)).to_have_text("0")
+    faults["credits with something in them"] = serious_faults(ann)
+    assert not any(faults.values()), faults
