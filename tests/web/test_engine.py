@@ -18,7 +18,8 @@ from tests.engine.helpers import (
     random_rulings,
     rng_of,
 )
-from tests.engine.test_verify import changed, leaves, neighbours, of_all_kinds, rechained
+from tests.engine.leaves import changed, leaves, neighbours
+from tests.engine.test_verify import of_all_kinds, rechained
 from tests.engine.transcripts import Writer
 
 ROOT = Path(__file__).parents[2]
