@@ -1,22 +1,20 @@
-"""The console as a whole: its sidebar, its first page, and its search over everything.
+"""The console as a whole: its sidebar, and its search over everything.
 
-UNFOLD in the settings names these three functions.
+UNFOLD in the settings names these two functions.
 """
 
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote
 
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group
-from django.db.models import Count, Model, Sum
+from django.db.models import Model
 from django.http import HttpRequest
 from django.urls import reverse
 from unfold.dataclasses import SearchResult
 
 import bas_site.audit_admin  # noqa: F401 - registers its page
-from contracts.admin import CHAIN_COLOURS, chain_status
 from contracts.models import (
     Block,
     Chain,
@@ -28,8 +26,8 @@ from contracts.models import (
     Vault,
     Withdrawal,
 )
-from matches.models import Heartbeat, Match, Outage, Seat
-from wallets.admin_base import grouped, list_of, page_of
+from matches.models import Heartbeat, Match, Outage
+from wallets.admin_base import list_of, page_of
 from wallets.models import (
     Account,
     Adjustment,
@@ -42,8 +40,6 @@ from wallets.models import (
     Transfer,
     Wallet,
 )
-from wallets.selectors import system_credits
-from wallets.services import paused_services
 
 admin.site.index_title = "At a glance"
 OPERATORS = {"is_staff__exact": 1}
@@ -158,78 +154,3 @@ def search(request: HttpRequest, term: str) -> list[SearchResult]:
             for row in rows.order_by("-pk")[:HITS_OF_EACH]
         ]
     return found
-
-
-# --- The first page ---------------------------------------------------------------------------
-def _owed() -> tuple[str, str]:
-    return grouped(-system_credits(Account.Kind.VAULT)), "bought and not yet withdrawn"
-
-
-def _fees() -> tuple[str, str]:
-    return grouped(system_credits(Account.Kind.FEES)), "credits of the house"
-
-
-def _in_play() -> tuple[str, str]:
-    staked = Seat.objects.filter(staked__gt=0).aggregate(seats=Count("pk"), credits=Sum("staked"))
-    return grouped(staked["credits"] or 0), f"on {grouped(staked['seats'])} seats"
-
-
-def _pending() -> tuple[str, str]:
-    pending = Deposit.objects.filter(status=Deposit.Status.PENDING)
-    found = pending.aggregate(deposits=Count("pk"), credits=Sum("credits"))
-    return grouped(found["deposits"]), f"worth {grouped(found['credits'] or 0)} credits"
-
-
-def _to_approve() -> tuple[str, str]:
-    asked = Withdrawal.objects.filter(status=Withdrawal.Status.REQUESTED)
-    found = asked.aggregate(withdrawals=Count("pk"), credits=Sum("credits"))
-    return grouped(found["withdrawals"]), f"over {grouped(found['credits'] or 0)} credits"
-
-
-def _live() -> tuple[str, str]:
-    running = Match.objects.filter(status=Match.Status.RUNNING).count()
-    lobby = Match.objects.filter(status=Match.Status.OPEN, visibility=Match.Visibility.OPEN)
-    return grouped(running), f"running; {grouped(lobby.count())} open in the lobby"
-
-
-# Title, icon, figures, and the list behind them. An index answers each of them.
-CARDS: tuple[tuple[str, str, Callable[[], tuple[str, str]], type[Model], dict[str, Any]], ...] = (
-    ("Credits owed", "account_balance", _owed, Account, {"kind__exact": Account.Kind.VAULT}),
-    ("Stakes in play", "lock", _in_play, Account, {"kind__exact": Account.Kind.ESCROW}),
-    ("Fees", "percent", _fees, Account, {"kind__exact": Account.Kind.FEES}),
-    ("Deposits waiting", "download", _pending, Deposit, {"status__exact": Deposit.Status.PENDING}),
-    (
-        "Withdrawals to approve",
-        "upload",
-        _to_approve,
-        Withdrawal,
-        {"status__exact": Withdrawal.Status.REQUESTED},
-    ),
-    ("Matches", "swords", _live, Match, {"status__exact": Match.Status.RUNNING}),
-)
-
-
-def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Figures at a glance, those whose lists this operator may see."""
-    cards = []
-    for title, icon, figures, model, query in CARDS:
-        if _may_see(request, model):
-            value, note = figures()
-            url = list_of(model, query)
-            cards.append({"title": title, "icon": icon, "value": value, "note": note, "url": url})
-    chains = [
-        {
-            "name": str(chain),
-            "url": page_of(chain),
-            "status": chain_status(chain),
-            "colour": CHAIN_COLOURS[chain_status(chain)],
-            "trouble": chain.trouble,
-            "behind": grouped(max(0, chain.head_block - chain.scanned_block)),
-            "scanned": grouped(chain.scanned_block),
-            "head": grouped(chain.head_block),
-            "scanned_at": chain.scanned_at,
-        }
-        for chain in (Chain.objects.order_by("pk") if _may_see(request, Chain) else ())
-    ]
-    paused = paused_services().select_related("changed_by") if _may_see(request, Service) else ()
-    return context | {"cards": cards, "chains": chains, "paused": paused}

@@ -333,6 +333,7 @@ if not 0 <= HOUSE_FEE_BPS <= 10_000:
 # --- The ledger's upkeep -----------------------------------------------------------------------
 ROLL_UP_SECONDS = env.float("ROLL_UP_SECONDS", default=60)
 AUDIT_SECONDS = env.float("AUDIT_SECONDS", default=3600)
+FIGURES_SECONDS = env.int("FIGURES_SECONDS", default=300)
 
 # --- Workers ----------------------------------------------------------------------------------
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default=VALKEY_URL)
@@ -390,6 +391,10 @@ CELERY_BEAT_SCHEDULE = {
     },
     "seal days that have ended": {"task": "wallets.tasks.seal_days", "schedule": 600.0},
     "audit": {"task": "bas_site.tasks.run_audit", "schedule": AUDIT_SECONDS},
+    "note the house's figures": {
+        "task": "bas_site.tasks.note_figures",
+        "schedule": float(FIGURES_SECONDS),
+    },
     "forget what has expired": {"task": "wallets.tasks.forget_expired", "schedule": 3600.0},
 }
 
@@ -431,7 +436,7 @@ UNFOLD = {
         "navigation": "bas_site.admin.sidebar",
     },
     "COMMAND": {"search_callback": "bas_site.admin.search"},
-    "DASHBOARD_CALLBACK": "bas_site.admin.dashboard",
+    "DASHBOARD_CALLBACK": "bas_site.dashboard.dashboard",
     "SHOW_VIEW_ON_SITE": False,
 }
 LOGGING_CONFIG = "bas_site.logs.configure"

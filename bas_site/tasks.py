@@ -2,10 +2,16 @@
 
 from celery import shared_task
 
-from bas_site import audit
+from bas_site import audit, figures
 
 
 @shared_task(soft_time_limit=3600, time_limit=3700)
 def run_audit() -> bool:
     """Audit what was written since the last seal; whether it is green. Red is logged."""
     return not audit.run_audit().broken
+
+
+@shared_task
+def note_figures() -> None:
+    """Note the house's figures for the console's charts; twice in a period, it changes nothing."""
+    figures.note_figures()

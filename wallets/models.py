@@ -323,6 +323,16 @@ class AuditRun(models.Model):
         return f"{self.started_at:%Y-%m-%d %H:%M} {'red' if self.broken else 'green'}"
 
 
+class Snapshot(models.Model):
+    """What the house's figures were at a moment; the console's charts are drawn from them."""
+
+    at = models.DateTimeField(primary_key=True)
+    figures = models.JSONField(help_text="whole numbers, by name")
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M}"
+
+
 class Adjustment(models.Model):
     """Credits that operators give or take by hand: one proposes, another approves."""
 
