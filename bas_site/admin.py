@@ -12,6 +12,8 @@ from django.contrib.auth.models import Group
 from django.db.models import Model
 from django.http import HttpRequest
 from django.urls import reverse
+from django_otp.plugins.otp_static.models import StaticDevice
+from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.dataclasses import SearchResult
 
 import bas_site.audit_admin  # noqa: F401 - registers its page
@@ -42,6 +44,8 @@ from wallets.models import (
 )
 
 admin.site.index_title = "At a glance"
+# Their own pages would show operators' secrets to each other.
+admin.site.unregister([StaticDevice, TOTPDevice])
 OPERATORS = {"is_staff__exact": 1}
 # Group, entries: title, icon, model, filter of its list.
 SIDEBAR: tuple[tuple[str, tuple[tuple[str, str, type[Model], dict[str, Any]], ...]], ...] = (
@@ -111,7 +115,6 @@ def _may_see(request: HttpRequest, model: type[Model]) -> bool:
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     """The lists that this operator may see, in groups."""
-    home = reverse("admin:index")
     groups = [
         {
             "title": title,
@@ -128,8 +131,15 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
         }
         for title, entries in SIDEBAR
     ]
-    dashboard = {"title": "Dashboard", "icon": "dashboard", "link": home}
-    return [{"items": [dashboard | {"active": request.path == home}]}, *groups]
+    first = [_link("Dashboard", "dashboard", "admin:index", request)]
+    if _may_see(request, Match) and _may_see(request, Wallet):
+        first.append(_link("Fair play", "policy", "admin:fair_play", request))
+    return [{"items": first}, *groups]
+
+
+def _link(title: str, icon: str, view: str, request: HttpRequest) -> dict[str, Any]:
+    link = reverse(view)
+    return {"title": title, "icon": icon, "link": link, "active": request.path == link}
 
 
 def _is_open(request: HttpRequest, model: type[Model], query: dict[str, Any]) -> bool:

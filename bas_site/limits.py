@@ -8,7 +8,7 @@ LIMITS = (
     ("address", "address", r"\w+ /(?!healthz|readyz|metrics)", 3000, MINUTE, False),
     ("nonce", "address", r"POST /api/v1/auth/nonce$", 300, MINUTE, False),
     ("login", "address", r"POST /api/v1/auth/login$", 60, MINUTE, True),
-    ("operator", "address", r"POST /admin/login/", 10, MINUTE, True),
+    ("operator", "address", r"POST /admin/(login|second-factor)/", 10, MINUTE, True),
     ("wallet", "wallet", r"\w+ /api/", 1200, MINUTE, False),
     ("tokens", "wallet", r"POST /api/v1/auth/tokens$", 30, HOUR, True),
     ("stakes", "wallet", r"POST /api/v1/matches(/quick)?$", 60, MINUTE, True),

@@ -52,8 +52,8 @@ INSTALLED_APPS = [
     "wallets",
     "contracts",
     "matches",
-    "unfold",
-    "django.contrib.admin",
+    "unfold.apps.BasicAppConfig",
+    "bas_site.console_config.ConsoleConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.messages",
@@ -63,6 +63,9 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "django_structlog",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
+    "django_otp.plugins.otp_static",
     "bas_site",
 ]
 if DEVELOPMENT:
@@ -92,6 +95,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django_otp.middleware.OTPMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -162,6 +166,10 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 LOGIN_URL = reverse_lazy("admin:login")
+LOGIN_REDIRECT_URL = reverse_lazy("admin:index")
+# Whether operators need a code of their authenticator app beside the password.
+OPERATOR_TWO_FACTOR = env.bool("OPERATOR_TWO_FACTOR", default=not DEVELOPMENT)
+OTP_TOTP_ISSUER = "Block Ape Scissors"
 SESSION_ENGINE = "wallets.sessions"
 # Sessions, and as many tokens: those that have been unused the longest make room.
 LOGINS_PER_WALLET = env.int("LOGINS_PER_WALLET", default=100)
@@ -434,6 +442,12 @@ UNFOLD = {
         "show_search": True,
         "command_search": True,
         "navigation": "bas_site.admin.sidebar",
+    },
+    "ACCOUNT": {
+        "navigation": [
+            {"title": "Sessions", "link": reverse_lazy("admin:sessions")},
+            {"title": "Second factor", "link": reverse_lazy("admin:second_factor")},
+        ]
     },
     "COMMAND": {"search_callback": "bas_site.admin.search"},
     "DASHBOARD_CALLBACK": "bas_site.dashboard.dashboard",

@@ -36,6 +36,7 @@ from wallets.admin_base import (
 )
 from wallets.fields import WholeNumberField
 from wallets.models import Account, BearerToken, Wallet
+from wallets.second_factor import reset_second_factor
 from wallets.selectors import HOLDINGS
 
 
@@ -124,7 +125,7 @@ class WalletAdmin(HasActions, GrantsPermissions, UserAdmin):
     change_user_password_template = None
     filter_horizontal = ()
     grants = ("view", "freeze")
-    actions_detail = ("freeze", "thaw")
+    actions_detail = ("freeze", "thaw", "reset")
     searches = (by_address("address"), by_number("pk", "number"), by_text("username", "username"))
     list_filter = ("is_staff", "is_active")
     linked_by = ("groups",)
@@ -230,6 +231,22 @@ class WalletAdmin(HasActions, GrantsPermissions, UserAdmin):
     def thaw(self, *, operator: Wallet, row: Wallet, reason: str) -> None:
         """Let a player in again."""
         thaw_wallet(operator=operator, wallet_id=row.pk)
+
+    def has_reset_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        """Superusers."""
+        return self.has_add_permission(request)
+
+    @with_reason(
+        "Reset second factor",
+        permission="reset",
+        icon="phonelink_erase",
+        question="The operator is logged out everywhere, the app and the recovery codes are void, "
+        "and the next login sets an app up. Make sure that it is the operator who asks.",
+        possible=lambda wallet: wallet.is_staff,
+    )
+    def reset(self, *, operator: Wallet, row: Wallet, reason: str) -> None:
+        """Let an operator who has lost the app set another up."""
+        reset_second_factor(superuser=operator, operator_id=row.pk)
 
     def user_change_password(
         self, request: HttpRequest, id: str, form_url: str = ""

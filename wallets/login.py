@@ -134,6 +134,12 @@ def open_session(*, request: HttpRequest, wallet: Wallet) -> None:
     # Whatever session the browser came with, its key may be known to somebody else.
     request.session.flush()
     auth.login(request, wallet)
+    claim_session(request=request, wallet=wallet)
+
+
+@in_transaction
+def claim_session(*, request: HttpRequest, wallet: Wallet) -> None:
+    """Write down whose the request's session is, so that its owner can see and end it."""
     request.session.save()
     Session.objects.filter(pk=request.session.session_key).update(
         wallet=wallet, **callers.shown_to_owner(request)
@@ -178,6 +184,7 @@ def note_use(login: BearerToken | Session) -> None:
     now = timezone.now()
     if login.last_used_at < now - NOTED_EVERY:
         type(login).objects.filter(pk=login.pk).update(last_used_at=now)
+        login.last_used_at = now
 
 
 def revoke(*, wallet: Wallet, login_id: UUID) -> None:

@@ -118,9 +118,7 @@ class BearerToken(Login):
 class Session(Login, AbstractBaseSession):
     """A browser's way in; `wallets.sessions` keeps it."""
 
-    wallet = models.ForeignKey(
-        Wallet, on_delete=models.CASCADE, null=True, related_name="sessions", help_text="a player's"
-    )
+    wallet = models.ForeignKey(Wallet, on_delete=models.CASCADE, null=True, related_name="sessions")
 
     def __str__(self) -> str:
         return f"a session of {self.wallet or 'nobody'}"

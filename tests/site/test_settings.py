@@ -29,3 +29,33 @@ def test_a_match_setting_below_its_least_stops_the_start(name: str, value: str, 
     )
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].endswith(f"{name} is {value}; it must be {least} or more.")
+
+
+PRODUCTION = {
+    "BAS_ENV": "production",
+    "SECRET_KEY": "a",
+    "FIELD_KEY": "b",
+    "SITE_URL": "https://play.example.org",
+    "VALKEY_URL": "redis://127.0.0.1:1/0",
+    "CHAIN_RPC_URLS": "http://127.0.0.1:1",
+}
+
+
+@pytest.mark.parametrize(
+    ("env", "asked"),
+    [
+        (PRODUCTION, True),
+        (PRODUCTION | {"OPERATOR_TWO_FACTOR": "off"}, False),
+        ({"BAS_ENV": "development"}, False),
+    ],
+)
+def test_operators_need_a_second_factor_in_production(env: dict[str, str], asked: bool):
+    done = subprocess.run(
+        [sys.executable, "-c", "import bas_site.settings as s; print(s.OPERATOR_TWO_FACTOR)"],
+        cwd=PROJECT,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.strip() == str(asked), done.stderr
