@@ -1,0 +1,51 @@
+"""Made-up history: as much as was asked for, with every truth of the books, and once."""
+
+import io
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from bas_site.audit import findings
+from bas_site.seed import CHAIN_ID, SIZES
+from contracts.models import Chain, Deposit
+from matches.fair_play import suspicious_pairs
+from matches.models import Match
+from wallets.models import Account, Posting, Wallet
+
+pytestmark = pytest.mark.django_db
+SMALL = SIZES["small"]
+
+
+def seed() -> str:
+    out = io.StringIO()
+    call_command("seed", stdout=out)
+    return out.getvalue()
+
+
+def test_the_books_are_in_order_and_as_full_as_was_asked_for():
+    said = seed()
+    assert Wallet.objects.filter(is_staff=False).count() == SMALL.players
+    assert Deposit.objects.count() == SMALL.deposits
+    assert Deposit.objects.filter(status="credited").count() == SMALL.deposits - 20
+    assert Match.objects.count() == SMALL.matches
+    assert not Account.objects.filter(kind="escrow").exclude(balance=0).exists()
+    assert Posting.objects.count() > 2 * (SMALL.deposits - 20) + 6 * SMALL.matches
+    red = [finding.truth for finding in findings(whole=True) if finding.broken]
+    assert red == ["The vaults on the chain cover all credits owed"]
+    assert f"deposits credited: {SMALL.deposits - 20} of {SMALL.deposits}" in said
+    assert said.endswith("done\n")
+    assert suspicious_pairs() == []
+
+
+def test_no_watcher_looks_for_it_and_it_is_done_once():
+    seed()
+    assert Chain.objects.get(pk=CHAIN_ID).paused
+    with pytest.raises(CommandError, match="already"):
+        seed()
+
+
+def test_it_is_for_a_developers_machine_alone(settings):
+    settings.DEVELOPMENT = False
+    with pytest.raises(CommandError, match="developer"):
+        seed()
+    assert not Wallet.objects.exists()
