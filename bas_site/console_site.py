@@ -28,6 +28,7 @@ from qrcode.image.svg import SvgPathImage
 from unfold.sites import UnfoldAdminSite
 from unfold.widgets import UnfoldAdminTextInputWidget
 
+from contracts.funding import payers_of
 from matches.fair_play import WINDOW, suspicious_pairs
 from wallets import second_factor
 from wallets.login import claim_session, note_use
@@ -156,7 +157,7 @@ class ConsoleSite(UnfoldAdminSite):
         """Pairs of players that somebody should look at, with the evidence."""
         if not request.user.has_perms(("matches.view_match", "wallets.view_wallet")):
             raise PermissionDenied
-        pairs = suspicious_pairs()
+        pairs = suspicious_pairs(payers_of)
         shown = {"pairs": pairs[:SHOWN_PAIRS], "found": len(pairs), "days": WINDOW.days}
         return self._page(request, "fair_play", title="Fair play", **shown)
 

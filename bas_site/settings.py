@@ -403,6 +403,10 @@ CELERY_BEAT_SCHEDULE = {
         "task": "bas_site.tasks.note_figures",
         "schedule": float(FIGURES_SECONDS),
     },
+    "trace who first paid players who meet often": {
+        "task": "bas_site.tasks.trace_funding",
+        "schedule": 600.0,
+    },
     "forget what has expired": {"task": "wallets.tasks.forget_expired", "schedule": 3600.0},
 }
 

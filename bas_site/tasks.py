@@ -3,6 +3,8 @@
 from celery import shared_task
 
 from bas_site import audit, figures
+from contracts import funding
+from matches import fair_play
 
 
 @shared_task(soft_time_limit=3600, time_limit=3700)
@@ -15,3 +17,9 @@ def run_audit() -> bool:
 def note_figures() -> None:
     """Note the house's figures for the console's charts; twice in a period, it changes nothing."""
     figures.note_figures()
+
+
+@shared_task
+def trace_funding() -> int:
+    """Look up who first paid players who meet often, a few at a time; how many."""
+    return funding.trace_funding(fair_play.candidates())

@@ -274,6 +274,16 @@ class Deposit(models.Model):
         return f"deposit {self.number} of {self.vault_id}"
 
 
+class Funding(models.Model):
+    """Who sent a player's address its first coins."""
+
+    wallet = models.OneToOneField(Wallet, on_delete=models.CASCADE, primary_key=True)
+    payer = AddressField(blank=True, db_index=True, help_text="empty if it can't be told")
+
+    def __str__(self) -> str:
+        return f"{self.wallet_id} by {self.payer or 'nobody known'}"
+
+
 class Withdrawal(models.Model):
     """Credits on their way back to the chain, and the voucher that a player redeems for them."""
 

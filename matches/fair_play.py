@@ -104,6 +104,7 @@ class Pair:
     staked: int
     newest: list[UUID]
     fewer_matches: int
+    payer: str = ""
     repeats: int = 1
     repeated_movements: int = 0
     evidence: list[str] = field(default_factory=list)
@@ -136,17 +137,32 @@ SIGNS = (
         lambda p: p.repeats >= 3,
         lambda p: f"the same {p.repeated_movements} movements in {p.repeats} matches",
     ),
+    Sign(
+        lambda p: bool(p.payer),
+        lambda p: f"the first coins of both came from {p.payer}",
+    ),
 )
 
 
-def suspicious_pairs() -> list[Pair]:
-    """Pairs with at least one sign, those with most signs first."""
+def suspicious_pairs(payers_of: Callable[[set[int]], dict[int, str]]) -> list[Pair]:
+    """Pairs with at least one sign, those with most signs first.
+
+    `payers_of` tells who first paid the addresses of wallets: this room does not know the chain.
+    """
     pairs = _candidates()
     _count_repeats(pairs)
+    payers = payers_of({wallet.pk for pair in pairs for wallet in (pair.one, pair.other)})
     for pair in pairs:
+        payer = payers.get(pair.one.pk, "")
+        pair.payer = payer if payer == payers.get(pair.other.pk) else ""
         pair.evidence = [sign.words(pair) for sign in SIGNS if sign.is_there(pair)]
     suspicious = [pair for pair in pairs if pair.evidence]
     return sorted(suspicious, key=lambda pair: (-len(pair.evidence), -pair.met))
+
+
+def candidates() -> set[int]:
+    """The players of all pairs that have met often enough to give a sign."""
+    return {wallet.pk for pair in _candidates() for wallet in (pair.one, pair.other)}
 
 
 def _candidates() -> list[Pair]:

@@ -59,8 +59,12 @@ def two() -> tuple[Wallet, Wallet]:
     return player(0), player(0)
 
 
-def evidence() -> list[str]:
-    return [words for pair in suspicious_pairs() for words in pair.evidence]
+def nobody_known(_wallets: set[int]) -> dict[int, str]:
+    return {}
+
+
+def evidence(payers_of=nobody_known) -> list[str]:
+    return [words for pair in suspicious_pairs(payers_of) for words in pair.evidence]
 
 
 def some_moves(seed: int) -> list[tuple[str, str]]:
@@ -74,7 +78,7 @@ def test_two_who_play_hardly_anybody_else_are_listed(two):
     for n in range(5):
         play(two[0], player(0), winner="ab"[n % 2])
     assert evidence() == ["met 20 times, of 20 matches that one of them has played"]
-    (pair,) = suspicious_pairs()
+    (pair,) = suspicious_pairs(nobody_known)
     assert {pair.one, pair.other} == set(two)
     assert len(pair.newest) == 5
 
@@ -128,6 +132,16 @@ def test_short_matches_that_are_alike_are_no_sign(two):
     for n in range(5):
         play(*two, winner="ab"[n % 2], moves=[("rock", "paper")] * 4)
     assert evidence() == []
+
+
+def test_two_who_were_first_paid_by_one_address_are_listed(two):
+    payer = "0x" + "9" * 40
+    for n in range(3):
+        play(*two, winner="ab"[n % 2])
+    assert evidence(lambda wallets: {two[0].pk: payer, two[1].pk: "0x" + "8" * 40}) == []
+    assert evidence(lambda wallets: {two[0].pk: payer}) == []
+    found = evidence(lambda wallets: dict.fromkeys(wallets, payer))
+    assert found == [f"the first coins of both came from {payer}"]
 
 
 def test_strangers_who_play_each_other_give_no_sign():
