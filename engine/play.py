@@ -1,6 +1,6 @@
 """The course of a match: a state, an event, the next state (rules.md, sections 2 to 5)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 
 from engine.ruleset import Ruleset
@@ -11,15 +11,13 @@ from engine.state import (
     Choice,
     IllegalEvent,
     Influence,
-    Move,
     Outcome,
-    Phase,
     Result,
     Seat,
     State,
     Status,
 )
-from engine.tables import CHOICES, COST, MOVE_COST, TRIBUTE_COST, Effect, outcomes
+from engine.tables import CHOICES, COST, Cost, Effect, meetings
 
 Draw = Callable[[tuple[Influence, ...]], Influence]
 """Picks the next influence among those left in the cycle (rules.md, section 6)."""
@@ -77,22 +75,31 @@ def resolve(
     if state.status != "running":
         raise _match_over()
     ape_a, ape_b = state.a, state.b
-    phase = state.phase
-    move_a = None if a is None else _check(a, "a", ape_a, phase)
-    move_b = None if b is None else _check(b, "b", ape_b, phase)
-    outcome, effect = outcomes(
+    met = meetings(
         ruleset.sun_wild_steals,
         ruleset.earth_wild_steals,
         ruleset.core_loser_to_alpha_gains_wild,
-    )[phase, move_a, move_b]
+        ruleset.tie_keeps_power_moves,
+        ruleset.tribute_returned_on_win,
+    ).get((state.phase, a, b))
+    if met is None:
+        raise next(_refusals(state, a, b))
+    outcome, effect, need_a, need_b, cost_a, cost_b = met
+    if (
+        need_a[0] > ape_a.alphas
+        or need_a[1] > ape_a.wilds
+        or need_b[0] > ape_b.alphas
+        or need_b[1] > ape_b.wilds
+    ):
+        raise next(_refusals(state, a, b))
 
     if outcome == "a":
-        ape_a, ape_b = _win(effect, ape_a, a, ape_b, b, ruleset)
+        ape_a, ape_b = _win(effect, ape_a, cost_a, ape_b, cost_b, b is None)
     elif outcome == "b":
-        ape_b, ape_a = _win(effect, ape_b, b, ape_a, a, ruleset)
+        ape_b, ape_a = _win(effect, ape_b, cost_b, ape_a, cost_a, a is None)
     else:
-        ape_a = _tie(ape_a, a, ruleset)
-        ape_b = _tie(ape_b, b, ruleset)
+        ape_a = _tie(ape_a, cost_a, a is None)
+        ape_b = _tie(ape_b, cost_b, b is None)
     return _conclude(state, ape_a, ape_b, outcome, draw, ruleset)
 
 
@@ -132,20 +139,24 @@ def _match_over() -> IllegalEvent:
     return IllegalEvent("match_over", "the match is over")
 
 
-def _check(choice: Choice, seat: Seat, ape: Ape, phase: Phase) -> Move:
-    """Return the move of a legal choice (rules.md, sections 2 and 3); refuse any other."""
-    try:
-        alphas, wilds = COST[choice]
-    except KeyError:
-        raise IllegalEvent("unknown_choice", f"ape {seat}: no such move or tribute") from None
-    if phase == "opening" and (alphas or wilds):
-        reason = f"{_name(choice)}: ape {seat} may play only bare core moves in the opening"
-        raise IllegalEvent("core_only", reason)
-    if alphas > ape.alphas:
-        raise IllegalEvent("not_held", f"{_name(choice)}: ape {seat} holds {ape.alphas} alphas")
-    if wilds > ape.wilds:
-        raise IllegalEvent("not_held", f"{_name(choice)}: ape {seat} holds {ape.wilds} wilds")
-    return choice.move
+def _refusals(state: State, a: Choice | None, b: Choice | None) -> Iterator[IllegalEvent]:
+    """Yield why choices are illegal (rules.md, sections 2 and 3), ape a's first."""
+    choices: tuple[tuple[Seat, Ape, Choice | None], ...] = (("a", state.a, a), ("b", state.b, b))
+    for seat, ape, choice in choices:
+        if choice is None:
+            continue
+        cost = COST.get(choice)
+        if cost is None:
+            yield IllegalEvent("unknown_choice", f"ape {seat}: no such move or tribute")
+        elif state.phase == "opening" and cost != (0, 0):
+            reason = f"{_name(choice)}: ape {seat} may play only bare core moves in the opening"
+            yield IllegalEvent("core_only", reason)
+        elif cost[0] > ape.alphas:
+            held = f"{_name(choice)}: ape {seat} holds {ape.alphas} alphas"
+            yield IllegalEvent("not_held", held)
+        elif cost[1] > ape.wilds:
+            held = f"{_name(choice)}: ape {seat} holds {ape.wilds} wilds"
+            yield IllegalEvent("not_held", held)
 
 
 def _name(choice: Choice) -> str:
@@ -153,21 +164,14 @@ def _name(choice: Choice) -> str:
 
 
 def _win(
-    effect: Effect,
-    winner: Ape,
-    won: Choice | None,
-    loser: Ape,
-    lost: Choice | None,
-    ruleset: Ruleset,
+    effect: Effect, winner: Ape, winner_cost: Cost, loser: Ape, loser_cost: Cost, missed: bool
 ) -> tuple[Ape, Ape]:
     """Return winner and loser after the winner's `effect` (rules.md, sections 4 and 5)."""
     damage, heal, drain, alphas, wilds, potions, steal, destroy_alpha, destroy_wild, given = effect
 
     health, held_alphas, held_wilds, held_potions, _, rounds, misses = loser
-    misses = misses + 1 if lost is None else 0
-    paid_alphas, paid_wilds = COST[lost]
-    held_alphas -= paid_alphas
-    held_wilds -= paid_wilds
+    held_alphas -= loser_cost[0]
+    held_wilds -= loser_cost[1]
     if held_alphas == 0:
         steal = destroy_alpha = 0
     if held_wilds == 0:
@@ -184,18 +188,11 @@ def _win(
             held_potions,
             0,
             rounds,
-            misses,
+            misses + 1 if missed else 0,
         ),
     )
 
     health, held_alphas, held_wilds, held_potions, streak, rounds, _ = winner
-    if lost is None:
-        won = None  # against an absent ape all comes back, as if nothing had been played
-    paid_alphas, paid_wilds = COST[won]
-    if won is not None and won.tribute is not None:
-        potions += 1
-        if ruleset.tribute_returned_on_win:
-            paid_alphas, paid_wilds = MOVE_COST[won.move]
     streak += 1
     if streak == STREAK_FOR_POTION:
         streak = 0
@@ -205,8 +202,8 @@ def _win(
         Ape,
         (
             health if health < FULL_HEALTH else FULL_HEALTH,
-            held_alphas - paid_alphas + alphas + steal,
-            held_wilds - paid_wilds + wilds,
+            held_alphas - winner_cost[0] + alphas + steal,
+            held_wilds - winner_cost[1] + wilds,
             held_potions + potions,
             streak,
             rounds,
@@ -216,13 +213,11 @@ def _win(
     return winner, loser
 
 
-def _tie(ape: Ape, choice: Choice | None, ruleset: Ruleset) -> Ape:
+def _tie(ape: Ape, cost: Cost, missed: bool) -> Ape:
     """Return an ape after a tie, or after a movement both missed (rules.md, sections 3 and 5)."""
     health, alphas, wilds, potions, _, rounds, misses = ape
-    if choice is None:
-        return new(Ape, (health, alphas, wilds, potions, 0, rounds, misses + 1))
-    cost = TRIBUTE_COST[choice.tribute] if ruleset.tie_keeps_power_moves else COST[choice]
-    return new(Ape, (health, alphas - cost[0], wilds - cost[1], potions, 0, rounds, 0))
+    misses = misses + 1 if missed else 0
+    return new(Ape, (health, alphas - cost[0], wilds - cost[1], potions, 0, rounds, misses))
 
 
 def _conclude(

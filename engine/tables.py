@@ -1,7 +1,7 @@
 """The tables of the rules, as data (rules.md, sections 3 and 4)."""
 
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from engine.ruleset import Steals
 from engine.state import (
@@ -93,40 +93,77 @@ WILD_BEATS_ALPHA: dict[tuple[Phase, Steals | None], Effect] = {
     ("earth", "played"): Effect(alphas=1, potions=1),
 }
 
-Outcomes = dict[tuple[Phase, Move | None, Move | None], tuple[Outcome, Effect]]
+
+class Meeting(NamedTuple):
+    """What comes of two choices: who wins, and what that does to whom.
+
+    An ape needs what it plays and offers. What it costs is less where something is given back.
+    """
+
+    outcome: Outcome
+    effect: Effect
+    need_a: Cost
+    need_b: Cost
+    cost_a: Cost
+    cost_b: Cost
+
+
+Meetings = dict[tuple[Phase, Choice | None, Choice | None], Meeting]
 
 
 @cache
-def outcomes(
-    sun_wild_steals: Steals, earth_wild_steals: Steals, alpha_gives_wild: bool
-) -> Outcomes:
-    """Return, for a phase and the moves of a and b (`None`: missed), who wins and what it does."""
+def meetings(
+    sun_wild_steals: Steals,
+    earth_wild_steals: Steals,
+    alpha_gives_wild: bool,
+    tie_keeps_power_moves: bool,
+    tribute_returned_on_win: bool,
+) -> Meetings:
+    """Return what comes of any two choices (`None`: missed) in any phase, under these rulings."""
     readings: dict[Phase, Steals] = {"sun": sun_wild_steals, "earth": earth_wild_steals}
 
-    def effect(phase: Phase, won: Move | None, lost: Move | None) -> Effect:
-        core = CORE_BEATS_CORE[phase]
-        if lost is None or lost == "wild":
-            return core._replace(loser_wilds=0)
-        if won == "alpha":
-            return ALPHA_BEATS_CORE[phase]._replace(loser_wilds=int(alpha_gives_wild))
-        if won == "wild":
-            return WILD_BEATS_ALPHA[phase, readings.get(phase)]
-        return core
+    def effect(phase: Phase, won: Choice, lost: Choice | None) -> Effect:
+        if lost and won.move == "wild":
+            done = WILD_BEATS_ALPHA[phase, readings.get(phase)]
+        elif lost and won.move == "alpha":
+            done = ALPHA_BEATS_CORE[phase]._replace(loser_wilds=int(alpha_gives_wild))
+        else:
+            done = _core_effect(phase, lost)
+        return done._replace(potions=done.potions + 1) if lost and won.tribute else done
 
-    table: Outcomes = {}
+    def cost_of_winning(won: Choice, lost: Choice | None) -> Cost:
+        if lost is None:  # against an absent ape all comes back, as if nothing had been played
+            return COST[None]
+        return MOVE_COST[won.move] if tribute_returned_on_win else COST[won]
+
+    def cost_of_tying(tied: Choice | None) -> Cost:
+        if tied is None or not tie_keeps_power_moves:
+            return COST[tied]
+        return TRIBUTE_COST[tied.tribute]
+
+    def meeting(phase: Phase, a: Choice | None, b: Choice | None) -> Meeting:
+        needs = COST[a], COST[b]
+        if _beats(a, b):
+            return Meeting("a", effect(phase, a, b), *needs, cost_of_winning(a, b), COST[b])
+        if _beats(b, a):
+            return Meeting("b", effect(phase, b, a), *needs, COST[a], cost_of_winning(b, a))
+        return Meeting("tie", Effect(), *needs, cost_of_tying(a), cost_of_tying(b))
+
+    bare_cores = [Choice(move) for move in CORE_MOVES]
     phases: tuple[Phase, ...] = ("opening", *INFLUENCES)
-    for phase in phases:
-        moves = CORE_MOVES if phase == "opening" else MOVES
-        for a in (*moves, None):
-            for b in (*moves, None):
-                if _beats(a, b):
-                    table[phase, a, b] = "a", effect(phase, a, b)
-                elif _beats(b, a):
-                    table[phase, a, b] = "b", effect(phase, b, a)
-                else:
-                    table[phase, a, b] = "tie", Effect()
-    return table
+    return {
+        (phase, a, b): meeting(phase, a, b)
+        for phase in phases
+        for choices in [bare_cores if phase == "opening" else CHOICES]
+        for a in (*choices, None)
+        for b in (*choices, None)
+    }
 
 
-def _beats(one: Move | None, other: Move | None) -> bool:
-    return one is not None and (other is None or other in BEATS[one])
+def _core_effect(phase: Phase, lost: Choice | None) -> Effect:
+    core = CORE_BEATS_CORE[phase]
+    return core if lost and lost.move in CORE_MOVES else core._replace(loser_wilds=0)
+
+
+def _beats(one: Choice | None, other: Choice | None) -> TypeGuard[Choice]:
+    return one is not None and (other is None or other.move in BEATS[one.move])
