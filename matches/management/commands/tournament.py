@@ -43,7 +43,7 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Play and print."""
-        console = Console(file=self.stdout._out, width=None if self.stdout.isatty() else 110)
+        console = Console(file=self.stdout._out, width=None if self.stdout.isatty() else 140)
         rulesets = {"": GOD_V1} | (CHANGED if options["rulings"] else {})
         apes, matches, seed = options["apes"], options["matches"], options["seed"]
         pairs = list(combinations_with_replacement(apes, 2))
