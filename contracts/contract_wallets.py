@@ -55,9 +55,12 @@ def _arguments(address: str, digest: bytes, signature: bytes) -> bytes:
     """What `SignatureCheck` is made with. Raises DecodingError for a wrapper that is broken."""
     factory, factory_call = NO_FACTORY, b""
     if signature.endswith(WRAPPED):
-        factory, factory_call, signature = decode(
-            ["address", "bytes", "bytes"], signature.removesuffix(WRAPPED)
-        )
+        try:
+            factory, factory_call, signature = decode(
+                ["address", "bytes", "bytes"], signature.removesuffix(WRAPPED)
+            )
+        except OverflowError as error:
+            raise DecodingError("An offset leads beyond any memory.") from error
     return encode(
         ["address", "bytes32", "bytes", "address", "bytes"],
         [address, digest, signature, factory, factory_call],

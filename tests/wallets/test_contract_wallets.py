@@ -107,7 +107,8 @@ def test_a_call_that_the_signer_chose_is_not_made_before_a_deployed_contract_ans
 
 
 @pytest.mark.parametrize(
-    "broken", [b"", b"\xff" * 64, b"\0" * 96, b"\0" * 31 + b"\x60" + b"\0" * 65]
+    "broken",
+    [b"", b"\xff" * 64, bytes(32) + b"\xff" * 64, b"\0" * 96, b"\0" * 31 + b"\x60" + b"\0" * 65],
 )
 def test_a_broken_wrapper_is_refused(chain, broken):
     account = deployed(chain)

@@ -1,5 +1,6 @@
 """The public EIP-4361 vectors, every one by name, and where this login differs on purpose."""
 
+import contextlib
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -236,3 +237,28 @@ def test_a_contract_wallets_message_is_read_but_no_key_proves_it(
     with pytest.raises(SiweError) as refused:
         siwe.verify_signature(vector["message"], vector["signature"], message.address)
     assert refused.value.code == CONTRACT_CODES[name]
+
+
+CHECKS = {
+    "eip1271.json": test_a_contract_wallets_message_is_read_but_no_key_proves_it,
+    "parsing_negative.json": test_an_invalid_message_is_refused,
+    "parsing_negative_objects.json": test_an_invalid_object_is_not_written,
+    "parsing_positive.json": test_a_valid_message_is_read_and_written_back,
+    "verification_negative.json": test_a_wrong_login_is_refused,
+    "verification_positive.json": test_a_signed_message_logs_in,
+}
+
+
+def test_as_many_vectors_pass_as_are_read(capsys: pytest.CaptureFixture[str]) -> None:
+    """Prints them, file by file (`-p no:xdist` or `-n 0` shows it)."""
+    passed = dict.fromkeys(COUNTS, 0)
+    for file, check in CHECKS.items():
+        for name, vector in load(file).items():
+            with contextlib.suppress(AssertionError, SiweError, pytest.fail.Exception):
+                check(name, vector)
+                passed[file] += 1
+    with capsys.disabled():
+        print()
+        for file, count in passed.items():
+            print(f"{file}: {count} passed of {COUNTS[file]} read")
+    assert passed == COUNTS
