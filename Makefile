@@ -14,10 +14,12 @@ TEST_WORKERS ?= 2
 ARGS ?=
 
 PY := .venv/bin/python
+# What runs in production.
+ROOMS := engine wallets contracts matches bas_site clients/python/bas_client
 SETUP := .venv/.installed node_modules/.installed web/dist/.built
 export PYTHONUNBUFFERED := 1
 
-.PHONY: help web run test lint demo reset bench chaos races screenshots requirements openapi format setup
+.PHONY: help web run test lint demo reset bench chaos fuzz sbom races screenshots requirements openapi format setup
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +44,8 @@ endif
 lint: $(SETUP) ## Check style, types, imports, migrations, and that generated files are current
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
+	@$(PY) -m bandit --quiet --severity-level medium --configfile pyproject.toml --recursive $(ROOMS)
+	@$(PY) .ci/advisories.py
 	@$(PY) -m bas_site.devstack exec -- $(PY) -m mypy
 	@cd clients/python && ../../$(PY) -m mypy
 	@$(PY) -c 'from importlinter.cli import lint_imports_command as lint; lint()'
@@ -61,6 +65,15 @@ reset: $(SETUP) ## Remove all data of `make run`
 
 bench: $(SETUP) ## Print speeds, as ratios to baselines measured in the same run (ARGS="watcher")
 	@$(PY) -m bench $(ARGS)
+
+fuzz: $(SETUP) ## Call every operation of the API with odd requests, at length (FUZZ_EXAMPLES=200)
+	@FUZZ_EXAMPLES=$${FUZZ_EXAMPLES:-200} $(PY) -m pytest tests/attacks/test_fuzz.py
+
+sbom: $(SETUP) ## Write what the site is made of into .dev/sbom (CycloneDX)
+	@mkdir -p .dev/sbom
+	@$(PY) -m cyclonedx_py requirements requirements.txt --output-file .dev/sbom/python.json
+	@npm sbom --sbom-format cyclonedx > .dev/sbom/npm.json
+	@ls .dev/sbom
 
 chaos: $(SETUP) ## Let chaos loose on the watcher (ARGS="--seeds 1-100 --deposits 200")
 	@$(PY) -m tests.chaos $(ARGS)
