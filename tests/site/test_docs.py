@@ -1,8 +1,10 @@
 """What the documents tell an integrator is so: every example runs, every file is current."""
 
 import io
+import os
 import re
 import subprocess
+import tempfile
 import threading
 from hashlib import sha256
 from html.parser import HTMLParser
@@ -15,11 +17,13 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from drf_spectacular.generators import SchemaGenerator
+from eth_account import Account
 
 from contracts.tasks import scan_chain
 from engine import Choice
 from matches.chance import commitment
-from wallets import siwe
+from wallets import ledger, siwe
+from wallets.accounts import wallet_for
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 README, LOGIN = DOCS / "api" / "README.md", DOCS / "login.md"
@@ -86,10 +90,43 @@ def test_every_example_of_the_login_page_runs(site):
     run_curl(LOGIN, site, run_python(LOGIN)["token"])
 
 
+@pytest.mark.django_db(transaction=True)
+def test_the_typescript_of_the_readme_compiles_with_generated_types_and_plays_a_movement(site):
+    """In the project's folder, where its packages are found."""
+    (program,) = blocks(README, "typescript")
+    players = {"ANN_KEY": Account.create(), "BOB_KEY": Account.create()}
+    for name, account in players.items():
+        ledger.mint(wallet=wallet_for(account.address), credits_=20, key=f"test:{name}")
+    dev = DOCS.parent / ".dev"
+    dev.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=dev, prefix="typescript-") as folder:
+        (Path(folder) / "play.ts").write_text(program)
+        (Path(folder) / "package.json").write_text('{"type": "module"}')
+
+        def run(*command, **env):
+            done = subprocess.run(
+                ["npx", "--no-install", *command] if command[0] != "node" else command,
+                cwd=folder,
+                env={"PATH": os.environ["PATH"], "HOME": folder, "BAS_URL": site, **env},
+                capture_output=True,
+                text=True,
+                timeout=120,
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
+            return done.stdout
+
+        types = ("--default-non-nullable", "false", "--output", "schema.ts")
+        run("openapi-typescript", str(DOCS / "api" / "openapi.yaml"), *types)
+        strict = ("--strict", "--skipLibCheck")
+        run("tsc", *strict, "--target", "es2022", "--module", "nodenext", "play.ts")
+        keys = {name: account.key.to_0x_hex() for name, account in players.items()}
+        assert run("node", "play.js", **keys) == "2 paper\n"
+
+
 @pytest.mark.parametrize("page", [README, LOGIN])
 def test_no_block_is_in_a_language_that_nobody_runs(page):
     languages = set(re.findall(r"^```(\w*)$", page.read_text(), re.M))
-    assert languages <= {"python", "bash", "json", "text", ""}
+    assert languages <= {"python", "bash", "json", "text", "typescript", ""}
 
 
 @pytest.mark.parametrize("page", [README, LOGIN])
