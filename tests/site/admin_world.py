@@ -24,6 +24,7 @@ from contracts.models import (
     Vault,
     Withdrawal,
 )
+from contracts.withdrawals import pending_account
 from engine import Choice
 from matches import battle, lobby
 from matches.models import Event, Heartbeat, Match, Outage
@@ -133,6 +134,17 @@ def a_withdrawal(vault: Vault, wallet: Wallet, *, status: str = "requested") -> 
         voucher=number(),
         status=status,
         hold="approval" if status == "requested" else "",
+    )
+
+
+def hold_credits(withdrawal: Withdrawal) -> None:
+    """Hold them, as of one that a player has asked for."""
+    ledger.move(
+        kind=Transfer.Kind.WITHDRAWAL,
+        key=f"withdrawal:{withdrawal.pk}",
+        source=ledger.player_account(withdrawal.wallet),
+        target=pending_account(withdrawal),
+        amount=withdrawal.credits,
     )
 
 
