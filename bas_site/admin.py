@@ -28,7 +28,7 @@ from contracts.models import (
     Vault,
     Withdrawal,
 )
-from matches.models import Heartbeat, Match, Outage
+from matches.models import Heartbeat, Match, Outage, RatedMatch, Rating
 from wallets.admin_base import list_of, page_of
 from wallets.models import (
     Account,
@@ -92,6 +92,8 @@ SIDEBAR: tuple[tuple[str, tuple[tuple[str, str, type[Model], dict[str, Any]], ..
         "Matches",
         (
             ("Matches", "swords", Match, {}),
+            ("Ratings", "leaderboard", Rating, {}),
+            ("Rated matches", "format_list_numbered", RatedMatch, {}),
             ("Outages", "power_off", Outage, {}),
             ("Heartbeat", "monitor_heart", Heartbeat, {}),
         ),

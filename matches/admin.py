@@ -15,7 +15,7 @@ from django.utils.html import format_html, format_html_join
 from unfold.utils import display_for_label
 
 from matches import battle
-from matches.models import Event, Heartbeat, Match, Outage, Seat
+from matches.models import Event, Heartbeat, Match, Outage, RatedMatch, Rating, Seat
 from wallets.admin_actions import HasActions, with_reason
 from wallets.admin_base import (
     ADDRESS,
@@ -230,6 +230,44 @@ class MatchAdmin(HasActions, ReadOnlyAdmin):
         return super().get_queryset(request).prefetch_related(Prefetch("seats", queryset=seats))
 
 
+@admin.register(Rating)
+class RatingAdmin(ReadOnlyAdmin):
+    """How well players play, the best first."""
+
+    searches = (by_address("wallet__address"),)
+    list_select_related = ("wallet",)
+    ordering = ("-rating", "-wallet")
+    list_display = (
+        to("wallet", "Player", keep=ADDRESS),
+        cell(lambda rating: f"{rating.rating:.0f}", "Rating"),
+        cell(lambda rating: f"± {rating.deviation:.0f}", "Deviation"),
+        cell(lambda rating: "yes" if rating.provisional else None, "Provisional"),
+        amount("won", "Won"),
+        amount("lost", "Lost"),
+        amount("drawn", "Drawn"),
+    )
+    fieldsets = (
+        (None, {"fields": (*list_display, cell(lambda r: f"{r.volatility:.6f}", "Volatility"))}),
+    )
+    nothing_here = "A player is written here after the first match for a stake."
+
+
+@admin.register(RatedMatch)
+class RatedMatchAdmin(ReadOnlyAdmin):
+    """Which matches count for the ratings, in the order of rating; those that wait come first."""
+
+    searches = (by_uuid(lambda term: Q(pk=term), "match id"),)
+    list_select_related = ("match",)
+    ordering = ("-n", "-pk")
+    list_display = (
+        to("match", "Match", text=lambda match: str(match.pk), keep=(8, 4)),
+        cell(lambda rated: rated.n or "to be rated", "No."),
+        moment("match.ended_at", "Ended"),
+    )
+    fieldsets = ((None, {"fields": list_display}),)
+    nothing_here = "A match for a stake is written here when it has been won or drawn."
+
+
 @admin.register(Outage)
 class OutageAdmin(ReadOnlyAdmin):
     """Times in which the sweep did not run, so that no player's time counted."""
@@ -254,6 +292,9 @@ class HeartbeatAdmin(ReadOnlyAdmin):
 
 relate(
     Wallet, Match, lambda w: not w.is_staff and {"seats__wallet__id__exact": w.pk}, icon="swords"
+)
+relate(
+    Wallet, Rating, lambda w: not w.is_staff and {"q": w.address}, icon="leaderboard", name="rating"
 )
 relate(
     Match,

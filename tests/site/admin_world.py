@@ -26,7 +26,7 @@ from contracts.models import (
 )
 from contracts.withdrawals import pending_account
 from engine import Choice
-from matches import battle, lobby
+from matches import battle, leaderboard, lobby
 from matches.models import Event, Heartbeat, Match, Outage
 from matches.sealing import unseal
 from wallets import ledger
@@ -262,6 +262,7 @@ class World:
                 sealed_at=timezone.now(),
             )
             match = an_ended_match()
+            leaderboard.rate(match_id=match.pk)
             n = self.running.events.count()
             Event.objects.create(
                 match=self.running,

@@ -22,7 +22,16 @@ from contracts.models import (
     Vault,
     Withdrawal,
 )
-from matches.models import Event, Heartbeat, LockIn, Match, Outage, Seat
+from matches.models import (
+    Event,
+    Heartbeat,
+    LockIn,
+    Match,
+    Outage,
+    RatedMatch,
+    Rating,
+    Seat,
+)
 from tests.site.admin_world import World, an_operator
 from wallets.admin_base import ConsoleAdmin, list_of, page_of
 from wallets.models import (
@@ -42,7 +51,7 @@ MODELS = sorted(admin.site._registry, key=lambda model: model._meta.label)
 READ_ONLY = [
     *(Account, Transfer, Posting, Asset, BearerToken, LogEntry),
     *(Deposit, Withdrawal, Redemption, Vault, Token, Block, Node, Rescan),
-    *(Match, Outage, Heartbeat, Service),
+    *(Match, Rating, RatedMatch, Outage, Heartbeat, Service),
 ]
 # Tables that no page may write; seats and events are on the page of their match.
 KEPT = [*READ_ONLY, Seat, Event, LockIn]
