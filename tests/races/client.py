@@ -111,7 +111,7 @@ class _Player:
             self._settle()
         ending = self.seat.side in self.seat.script.resigning
         self._together([Message("resign", 0.0)] if ending else [])
-        self._settle()
+        self._settle(match=True)
         self._call("GET", "transcript")
         for stream in streams:
             stream.join(SETTLE_SECONDS)
@@ -191,10 +191,10 @@ class _Player:
         body = {"movement": self.movement, "salt": salt} | locked.choice
         self._post("reveals", body, kind)
 
-    def _settle(self) -> None:
-        """Wait for the movement's end; to look is to apply a deadline that has passed."""
+    def _settle(self, *, match: bool = False) -> None:
+        """Wait for the end of the movement, or the match; to look applies a passed deadline."""
         before, until = self.movement, time.monotonic() + SETTLE_SECONDS
-        while self._look() and self.movement == before:
+        while self._look() and (match or self.movement == before):
             if time.monotonic() > until:
                 raise Stuck(f"movement {before} of {self.seat.match} does not end")
             time.sleep(0.05)
