@@ -33,4 +33,4 @@ RUN BAS_ENV=production SECRET_KEY=build FIELD_KEY=build SITE_URL=https://build.i
     python manage.py collectstatic --no-input
 USER 10001
 EXPOSE 8000
-CMD ["uvicorn", "bas_site.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--timeout-graceful-shutdown", "10"]
+CMD ["uvicorn", "bas_site.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--no-proxy-headers", "--timeout-graceful-shutdown", "10"]
