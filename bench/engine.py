@@ -4,7 +4,8 @@ Both sides replay the same recorded matches of random legal play. Choices and dr
 beforehand, so that what is timed is the resolving alone: on the engine's side `start`, then
 `resolve` with its checks for each movement; on the other side the test oracle, which changes its
 objects in place and checks nothing. The two take turns and the medians of their processor time are
-compared, so that a busy machine slows both alike.
+compared, so that a busy machine slows both alike. What others of the kind do is measured beside
+them (bench/rivals).
 
 Run with `python -m bench.engine`.
 """
@@ -15,6 +16,7 @@ import random
 import statistics
 import time
 
+from bench import rivals
 from engine import GOD_V1, Choice, resolve, start
 from tests.engine.helpers import random_match
 from tests.engine.oracle import Oracle
@@ -24,12 +26,12 @@ TURNS = 15
 
 
 def record():
-    """Return the events and draws of random matches: movements only, some of them missed."""
+    """Return the events, draws and phases of random matches: movements only, some missed."""
     rng = random.Random(20)
     matches = []
     for _ in range(MATCHES):
-        events, draws, _ = random_match(rng, misses=0.01, resigns=0, potions=0)
-        matches.append((events, draws))
+        events, draws, states = random_match(rng, misses=0.01, resigns=0, potions=0)
+        matches.append((events, draws, [state.phase for state in states]))
     return matches
 
 
@@ -67,12 +69,16 @@ def run_baseline(matches):
 def run():
     """Return the engine's speed as a ratio to the baseline's, and both in movements a second."""
     matches = record()
-    for_baseline = [([(e["a"], e["b"]) for e in events], draws) for events, draws in matches]
+    for_baseline = [([(e["a"], e["b"]) for e in events], draws) for events, draws, _ in matches]
     for_engine = [
         ([tuple(choice and Choice(**choice) for choice in pair) for pair in movements], draws)
         for movements, draws in for_baseline
     ]
-    movements = sum(len(events) for events, _ in matches)
+    for_boardgame_io = [
+        (movements, phases)
+        for (movements, _), (_, _, phases) in zip(for_engine, matches, strict=True)
+    ]
+    movements = sum(len(events) for events, _, _ in matches)
     engine_seconds, baseline_seconds = [], []
     for _ in range(TURNS):
         engine_seconds.append(run_engine(for_engine))
@@ -85,6 +91,8 @@ def run():
         "engine_best_movements_per_second": round(movements / min(engine_seconds)),
         "baseline_movements_per_second": round(baseline),
         "ratio": round(engine / baseline, 3),
+        "boardgame_io_movements_per_second": rivals.boardgame_io(for_boardgame_io),
+        "pettingzoo_movements_per_second": rivals.pettingzoo(),
     }
 
 

@@ -99,19 +99,20 @@ class Watcher(asyncio.Protocol):
             self.begun.set_exception(RuntimeError("a stream ended before it began"))
 
 
-def _request(path: str, token: str) -> bytes:
+def request(path: str, token: str) -> bytes:
+    """The bytes of a GET."""
     return (
         f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n"
     ).encode()
 
 
-async def _call_until(port: int, request: bytes, end: float) -> list[float]:
+async def call_until(port: int, asked: bytes, end: float) -> list[float]:
     """Call again and again over one connection; the seconds of each."""
     reader, writer = await asyncio.open_connection(HOST, port)
     took = []
     try:
         while (started := time.perf_counter()) < end:
-            writer.write(request)
+            writer.write(asked)
             head = await reader.readuntil(b"\r\n\r\n")
             if not head.startswith(b"HTTP/1.1 200"):
                 raise RuntimeError(head.decode())
@@ -137,13 +138,13 @@ class Turn:
 
 async def _turn(web: Web, request: bytes, seconds: float) -> Turn:
     started, end = web.processor_seconds, time.perf_counter() + seconds
-    each = await asyncio.gather(*(_call_until(web.port, request, end) for _ in range(CALLERS)))
+    each = await asyncio.gather(*(call_until(web.port, request, end) for _ in range(CALLERS)))
     calls = sum(map(len, each))
     return Turn(calls / seconds, (web.processor_seconds - started) / calls)
 
 
-def _tables(streams: int) -> list[tuple[object, dict[str, object], dict[str, str]]]:
-    """Running matches for so many streams: match, wallets and tokens."""
+def tables(matches: int, streams: int) -> list[tuple[object, dict[str, object], dict[str, str]]]:
+    """So many running matches, and enough more for so many streams: match, wallets, tokens."""
     from django.db import connection
 
     from matches import lobby
@@ -152,31 +153,32 @@ def _tables(streams: int) -> list[tuple[object, dict[str, object], dict[str, str
 
     with connection.cursor() as cursor:
         cursor.execute("SET synchronous_commit = off")  # making them is not measured
-    tables = []
-    for n in range(-(-streams // STREAMS_OF_A_MATCH)):
+    made = []
+    for n in range(matches - (-streams // STREAMS_OF_A_MATCH)):
         wallets = {side: player() for side in ("a", "b")}
         match = lobby.create_match(wallet=wallets["a"], stake=10, visibility="open")
         lobby.join_match(wallet=wallets["b"], match_id=match.pk)
         tokens = {
             side: issue_token(wallet=wallet, name="bench")[0] for side, wallet in wallets.items()
         }
-        tables.append((match.pk, wallets, tokens))
+        made.append((match.pk, wallets, tokens))
         if n % 50 == 49:
             say(f"  {n + 1} matches made")
     connection.close()
-    return tables
+    return made
 
 
-async def _open(web: Web, tables: list, streams: int) -> list[Watcher]:
+async def open_streams(web: Web, made: list, streams: int) -> list[Watcher]:
+    """So many streams of these matches, all begun."""
     gate = asyncio.Semaphore(OPENING)
     opened = 0
 
     async def open_(match_id: object, token: str) -> Watcher:
         nonlocal opened
         async with gate:
-            request = _request(f"/api/v1/matches/{match_id}/events", token)
+            asked = request(f"/api/v1/matches/{match_id}/events", token)
             loop = asyncio.get_running_loop()
-            _, watcher = await loop.create_connection(lambda: Watcher(request), HOST, web.port)
+            _, watcher = await loop.create_connection(lambda: Watcher(asked), HOST, web.port)
             await watcher.begun
             opened += 1
             if opened % 500 == 0:
@@ -184,7 +186,7 @@ async def _open(web: Web, tables: list, streams: int) -> list[Watcher]:
             return watcher
 
     half = STREAMS_OF_A_MATCH // 2
-    seats = [(match, token) for match, _, tokens in tables for token in (*tokens.values(),) * half]
+    seats = [(match, token) for match, _, tokens in made for token in (*tokens.values(),) * half]
     return await asyncio.gather(*(open_(*seat) for seat in seats[:streams]))
 
 
@@ -203,10 +205,10 @@ def _play(match_id: object, wallet: object) -> float:
     return committed[0]
 
 
-async def _delays(tables: list, watchers: list[Watcher], moves: int) -> list[float]:
+async def _delays(made: list, watchers: list[Watcher], moves: int) -> list[float]:
     """The seconds from the commit of a move to its arrival at each of the match's streams."""
     delays = []
-    for n, (match_id, wallets, _) in enumerate(tables[:moves]):
+    for n, (match_id, wallets, _) in enumerate(made[:moves]):
         of_match = watchers[STREAMS_OF_A_MATCH * n :][:STREAMS_OF_A_MATCH]
         committed = await asyncio.to_thread(_play, match_id, wallets["a"])
         for watcher in of_match:
@@ -217,18 +219,18 @@ async def _delays(tables: list, watchers: list[Watcher], moves: int) -> list[flo
 
 
 async def _measure(
-    server: Server, tables: list, *, streams: int, rounds: int, seconds: float, moves: int
+    server: Server, made: list, *, streams: int, rounds: int, seconds: float, moves: int
 ) -> None:
     full, empty = Web("web-with-streams", server), Web("web-without", server)
-    token = tables[0][2]["a"]
-    call = _request(CALL, token)
+    token = made[0][2]["a"]
+    call = request(CALL, token)
     try:
         for web in (full, empty):
             web.start()
             await _turn(web, call, seconds)
         before = full.memory
         say(f"Opening {streams:,} streams.")
-        watchers = await _open(full, tables, streams)
+        watchers = await open_streams(full, made, streams)
         await asyncio.sleep(3)
         each = (full.memory - before) / streams
         threads = psutil.Process(full.process.pid).num_threads()
@@ -238,8 +240,8 @@ async def _measure(
                 turns[web].append(await _turn(web, call, seconds))
             pair = " : ".join(f"{turns[web][-1].calls_per_second:.0f}" for web in (full, empty))
             say(f"  round {n + 1} of {rounds}: {pair} /s")
-        alone = await _call_until(full.port, call, time.perf_counter() + 5)
-        delays = await _delays(tables, watchers, moves)
+        alone = await call_until(full.port, call, time.perf_counter() + 5)
+        delays = await _delays(made, watchers, moves)
         lost = sum(watcher.lost for watcher in watchers)
     finally:
         for web in (full, empty):
@@ -313,10 +315,10 @@ def run(
     settings.MATCH_LOCK_SECONDS = LOCK_SECONDS
     logging.getLogger("httpx").setLevel(logging.WARNING)
     say(f"Making matches for {streams:,} streams.")
-    tables = _tables(streams)
-    moves = min(moves, len(tables))
+    made = tables(0, streams)
+    moves = min(moves, len(made))
     asyncio.run(
-        _measure(server, tables, streams=streams, rounds=rounds, seconds=seconds, moves=moves)
+        _measure(server, made, streams=streams, rounds=rounds, seconds=seconds, moves=moves)
     )
 
 
