@@ -35,15 +35,15 @@ def policy(answer):
 
 
 @pytest.fixture(params=PAGES, ids=PAGES)
-def page(request, https):
+def answered(request, https):
     url, status = PAGES[request.param]
     answer = https.get(url, secure=True)
     assert answer.status_code == status
     return request.param, answer
 
 
-def test_content_security_policy(page):
-    name, answer = page
+def test_content_security_policy(answered):
+    name, answer = answered
     told = policy(answer)
     assert told["default-src"] == ["'none'"]
     assert told["base-uri"] == ["'none'"]
@@ -57,41 +57,41 @@ def test_content_security_policy(page):
         assert not [w for w in words if re.match(r"\*|https?:|//", w)], "no other origin"
 
 
-def test_clickjacking(page):
-    _, answer = page
+def test_clickjacking(answered):
+    _, answer = answered
     assert answer["X-Frame-Options"] == "DENY"
     assert policy(answer)["frame-ancestors"] == ["'none'"]
 
 
-def test_strict_transport_security(page):
-    _, answer = page
+def test_strict_transport_security(answered):
+    _, answer = answered
     told = answer["Strict-Transport-Security"]
     assert int(re.search(r"max-age=(\d+)", told)[1]) >= 15_768_000
     assert "includeSubDomains" in told
 
 
-def test_content_type_options(page):
-    assert page[1]["X-Content-Type-Options"] == "nosniff"
+def test_content_type_options(answered):
+    assert answered[1]["X-Content-Type-Options"] == "nosniff"
 
 
-def test_referrer_policy(page):
-    assert page[1]["Referrer-Policy"] in ("same-origin", "no-referrer", "strict-origin")
+def test_referrer_policy(answered):
+    assert answered[1]["Referrer-Policy"] in ("same-origin", "no-referrer", "strict-origin")
 
 
-def test_cross_origin_policies(page):
-    assert page[1]["Cross-Origin-Resource-Policy"] == "same-origin"
-    assert page[1]["Cross-Origin-Opener-Policy"] == "same-origin"
+def test_cross_origin_policies(answered):
+    assert answered[1]["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert answered[1]["Cross-Origin-Opener-Policy"] == "same-origin"
 
 
-def test_permissions_policy(page):
-    told = page[1]["Permissions-Policy"]
+def test_permissions_policy(answered):
+    told = answered[1]["Permissions-Policy"]
     for feature in ("camera", "microphone", "geolocation", "payment", "usb"):
         assert f"{feature}=()" in told
 
 
-def test_subresource_integrity_is_not_needed_as_no_script_comes_from_elsewhere(page):
+def test_subresource_integrity_is_not_needed_as_no_script_comes_from_elsewhere(answered):
     for address in re.findall(
-        r"<(?:script|link)[^>]+(?:src|href)=\"([^\"]+)", page[1].content.decode()
+        r"<(?:script|link)[^>]+(?:src|href)=\"([^\"]+)", answered[1].content.decode()
     ):
         assert re.match(r"/(?!/)|data:", address), address
 
@@ -102,20 +102,20 @@ def test_http_leads_to_https_on_the_same_host(settings):
     assert (answer.status_code, answer["Location"]) == (301, "https://testserver/lobby")
 
 
-def test_cookies(page):
-    for cookie in page[1].cookies.values():
+def test_cookies(answered):
+    for cookie in answered[1].cookies.values():
         assert cookie["secure"], cookie.key
         assert cookie["samesite"] in ("Lax", "Strict"), cookie.key
         # The CSRF token is for scripts of the site's own to read.
         assert cookie["httponly"] or cookie.key == "csrftoken"
 
 
-def test_cross_origin_resource_sharing_is_off(page):
-    assert "Access-Control-Allow-Origin" not in page[1]
+def test_cross_origin_resource_sharing_is_off(answered):
+    assert "Access-Control-Allow-Origin" not in answered[1]
 
 
-def test_nothing_tells_what_runs_here(page):
-    assert not {"Server", "X-Powered-By"} & set(page[1].headers)
+def test_nothing_tells_what_runs_here(answered):
+    assert not {"Server", "X-Powered-By"} & set(answered[1].headers)
 
 
 @pytest.mark.parametrize("origin", [OTHER, "null", "http://localhost:8000.evil.example"])
