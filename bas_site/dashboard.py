@@ -136,8 +136,10 @@ def _owed() -> tuple[str, str]:
 
 def _held() -> tuple[str, str]:
     held, owed = figures.held(), figures.owed()
-    word = "more than owed" if held >= owed else "missing"
-    return grouped(held), f"by the vaults, in credits; {grouped(abs(held - owed))} {word}"
+    beside = (
+        f"{grouped(held - owed)} to spare" if held >= owed else f"{grouped(owed - held)} missing"
+    )
+    return grouped(held), f"by the vaults, in credits; {beside}"
 
 
 def _in_play() -> tuple[str, str]:

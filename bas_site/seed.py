@@ -6,6 +6,7 @@ is paused and has no node, so that no watcher looks for it: no coins are behind 
 """
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -57,13 +58,13 @@ ADD_DEPOSITS = """
     FROM generate_series(1, %(deposits)s::bigint) i,
          LATERAL (SELECT 50 + abs(hashint8(i)::bigint) %% 951 AS credits) worth
 """
-# A match in eight is a draw; a stake is 1 to 10 credits. Nobody meets the same player too often.
+# A match in eight is a draw; a stake is 20 to 200 credits. Nobody meets the same player too often.
 ADD_MATCHES = """
     INSERT INTO matches_match (id, status, visibility, invitation, ruleset, rulings, stake, fee_bps,
         lock_seconds, reveal_seconds, secret_hash, sealed_secret, chain_hash, event_count, stage,
         winner, ended_by, house_ape, void_reason, created_at, started_at, ended_at)
     SELECT md5('m' || i)::uuid, CASE WHEN i %% 8 = 0 THEN 'draw' ELSE 'won' END, 'open',
-           md5('v' || i), %(ruleset)s, %(rulings)s::jsonb, 1 + i %% 10, %(fee_bps)s, 30, 15,
+           md5('v' || i), %(ruleset)s, %(rulings)s::jsonb, 20 * (1 + i %% 10), %(fee_bps)s, 30, 15,
            encode(sha256(('s' || i)::bytea), 'hex'), ''::bytea,
            encode(sha256(('c' || i)::bytea), 'hex'), %(movements)s, '',
            CASE WHEN i %% 8 = 0 THEN '' WHEN i %% 2 = 0 THEN 'a' ELSE 'b' END, 'rounds', '', '',
@@ -252,7 +253,7 @@ def _snapshots(size: Size) -> None:
                 "figures": {
                     "owed": int(owed * (0.6 + 0.4 * grown)),
                     "held": int(owed * (0.62 + 0.38 * grown)),
-                    "in_play": 40 + 7 * hours % 60,
+                    "in_play": 600 + int(400 * math.sin(hours / 8)),
                     "fees": int(fees * (0.3 + 0.7 * grown**2)),
                     "running_matches": 4 + hours % 5,
                     "rated_matches": int(size.matches * (0.3 + 0.7 * grown**2)),
