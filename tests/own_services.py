@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from bas_site.devstack.services import remove_root, throwaway_root
 @contextmanager
 def own_services(name: str, **settings: str) -> Iterator[Services]:
     """PostgreSQL and Valkey for one command; with what it leaves, they are gone at the end."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     services = Services(throwaway_root(name), with_chain=False)
     try:
         with services:

@@ -16,7 +16,11 @@ from collections import Counter
 from tests.own_services import own_services
 
 
-def verify_matches(matches, whole, changed, say=print, seed=1):
+def progress(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def verify_matches(matches, whole, changed, say=progress, seed=1):
     """Play and verify; what there was, counted."""
     from engine.verify import verify
     from matches import battle

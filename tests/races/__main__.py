@@ -1,7 +1,6 @@
 """`python -m tests.races --rounds 2000`: the race on services of its own."""
 
 import argparse
-import signal
 import sys
 import time
 
@@ -21,7 +20,6 @@ def main() -> int:
         "--leaky", action="store_true", help="on a server that tells too much: it must be seen"
     )
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     settings = {name: str(value) for name, value in SETTINGS.items()}
     with own_services("races", **settings) as services:
         return _run(services, options)
