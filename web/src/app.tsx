@@ -36,7 +36,7 @@ export function App() {
         setBroken(false);
         setShown({ Page: module.default, params: route.params, key: path });
         document.title = titleOf(path);
-        if (!isFirst) main.current?.focus();
+        if (!isFirst) main.current?.focus({ preventScroll: true });
       })
       .catch(() => setBroken(true));
   });

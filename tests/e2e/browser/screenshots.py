@@ -21,6 +21,7 @@ from tests.e2e.browser.visitor import (
 
 PICTURES = PROJECT / "docs" / "pictures"
 WIDTHS = (1280, 360)
+HEIGHT = 800
 QUALITY = 82
 # What Ann and Bob play: the opening, then a round that goes Ann's way, mostly.
 MOVES = [
@@ -72,10 +73,10 @@ def _story(browser: Browser, url: str) -> None:
         expect(locked(ann)).to_be_visible()
         _choose_and_lock(bob, other)
         expect(lock_button(ann)).to_be_visible()
-    # The choices still lie open.
-    _picture(ann, "reveal")
+    # The choices lie open only for a moment.
+    _picture(ann, "reveal", WIDTHS[:1])
     ann.get_by_role("button", name="Paper").click()
-    ann.get_by_text("Choose your move").first.wait_for()
+    expect(ann.get_by_text("Choose your move").first).to_be_visible()
     _picture(ann, "battle")
     bob.get_by_role("button", name="Resign").click()
     bob.get_by_role("button", name="Give up").click()
@@ -104,7 +105,7 @@ def _wait_in_the_lobby(page: Page, *, stake: int) -> None:
 
 def _choose_and_lock(page: Page, move: str) -> None:
     expect(lock_button(page)).to_be_visible()
-    page.get_by_role("button", name=move).click()
+    page.get_by_role("button", name=move, exact=True).click()
     lock_button(page).click()
 
 
@@ -116,26 +117,24 @@ def _withdraw(page: Page, *, credits: int) -> None:
     expect(page.get_by_text("paid out")).to_be_visible()
 
 
-def _picture(page: Page, name: str) -> None:
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 800})
+def _picture(page: Page, name: str, widths: tuple[int, ...] = WIDTHS) -> None:
+    for width in widths:
+        page.set_viewport_size({"width": width, "height": HEIGHT})
         # What is asked for comes a moment later.
         page.wait_for_timeout(800)
+        # All of the page is on the screen, up to where a page's empty room begins.
+        content = page.locator("main > *").last.bounding_box()
+        height = page.evaluate("document.documentElement.scrollHeight")
+        if content and content["y"] + content["height"] > HEIGHT:
+            page.set_viewport_size({"width": width, "height": height})
+        page.evaluate("scrollTo(0, 0)")
         chrome = page.context.new_cdp_session(page)
-        size = chrome.send("Page.getLayoutMetrics")["cssContentSize"]
-        picture = chrome.send(
-            "Page.captureScreenshot",
-            {
-                "format": "webp",
-                "quality": QUALITY,
-                "captureBeyondViewport": True,
-                "clip": {**size, "scale": 1},
-            },
-        )
+        form = {"format": "webp", "quality": QUALITY}
+        picture = chrome.send("Page.captureScreenshot", form)
         target: Path = PICTURES / f"{name}-{width}.webp"
         target.write_bytes(base64.b64decode(picture["data"]))
         print(f"{target.relative_to(PROJECT)}: {target.stat().st_size // 1024} KB")
-    page.set_viewport_size({"width": WIDTHS[0], "height": 800})
+    page.set_viewport_size({"width": WIDTHS[0], "height": HEIGHT})
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from tests.e2e.browser.visitor import (
 
 pytestmark = pytest.mark.xdist_group("stack")
 
+NARROW = 360
 MOST_MOVEMENTS = 40
 OFFLINE_SECONDS = 10
 
@@ -39,7 +40,7 @@ def play_movement(ann: Page, bob: Page) -> None:
 def test_two_browsers_go_from_a_first_visit_to_a_paid_withdrawal(
     visit: Callable[..., Page],
 ) -> None:
-    ann, bob = visit(), visit(width=360)
+    ann, bob = visit(), visit(width=NARROW)
     sign_in(ann, 2)
     sign_in(bob, 3)
     send_deposit(ann, 60)
@@ -101,4 +102,8 @@ def test_two_browsers_go_from_a_first_visit_to_a_paid_withdrawal(
     expect(ann.get_by_text("paid out")).to_be_visible()
     expect(balance(ann)).to_have_text("0")
     faults["credits with something in them"] = serious_faults(ann)
+    bob.goto("/leaderboard")
+    expect(bob.get_by_role("row").nth(2)).to_be_visible()
+    faults["a leaderboard"] = serious_faults(bob)
+    assert bob.evaluate("document.documentElement.scrollWidth") == NARROW
     assert not any(faults.values()), faults

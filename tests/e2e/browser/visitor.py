@@ -105,7 +105,8 @@ def lock_in(page: Page, move: str) -> None:
     """Choose a move and lock it in, by the keyboard alone."""
     expect(lock_button(page)).to_be_visible()
     page.keyboard.press(KEYS[move])
-    expect(page.get_by_role("button", name=move)).to_have_attribute("aria-pressed", "true")
+    chosen = page.get_by_role("button", name=move, exact=True)
+    expect(chosen).to_have_attribute("aria-pressed", "true")
     page.keyboard.press("l")
 
 

@@ -40,11 +40,11 @@ function movement(after: Partial<LiveState>): LiveEvent {
 test.each([
   ["opening", "rock", "+1 alpha"],
   ["sun", "rock", "2 damage, steals 1 alpha"],
-  ["water", "paper", "3 damage, heals you 1"],
+  ["water", "paper", "3 damage, heals you\u00a01"],
   ["moon", "scissors", "2 damage, +1 alpha"],
   ["earth", "rock", "2 damage, breaks 1 alpha, breaks 1 wild"],
   ["sun", "alpha", "3 damage"],
-  ["water", "alpha", "heals you 3"],
+  ["water", "alpha", "heals you\u00a03"],
   ["moon", "alpha", "3 damage, keeps the alpha, breaks 1 wild"],
   ["earth", "alpha", "3 damage, breaks 1 wild"],
   ["sun", "wild", "keeps the wild, steals 1 alpha"],

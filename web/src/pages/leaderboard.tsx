@@ -49,7 +49,7 @@ function Table({ rows }: { rows: Schema["Rank"][] }) {
       <thead>
         <tr>
           <th scope="col" class="figure">
-            {words.rank}
+            <abbr title={words.rank}>{words.rankSign}</abbr>
           </th>
           <th scope="col">{words.player}</th>
           <th scope="col" class="figure">
@@ -76,7 +76,7 @@ function Table({ rows }: { rows: Schema["Rank"][] }) {
               )}
             </td>
             <td class="figure">
-              {row.won} – {row.lost} – {row.drawn}
+              {row.won}–{row.lost}–{row.drawn}
             </td>
           </tr>
         ))}

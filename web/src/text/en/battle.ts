@@ -44,7 +44,7 @@ export const battle = {
   /** What a win does, in a few words; the counts are those of the rules' tables. */
   effect: {
     damage: (n: number) => `${n} damage`,
-    heal: (n: number) => `heals you ${n}`,
+    heal: (n: number) => `heals you\u00a0${n}`,
     drain: (n: number) => `drains ${n} health`,
     alphas: (n: number) => `${signed(n)} alpha`,
     wilds: (n: number) => `${signed(n)} wild`,

@@ -33,6 +33,6 @@ export const wallet = {
   dev: {
     name: "Dev wallet",
     choose: "Which dev account?",
-    hint: "Accounts of the local chain, with test money. Each browser tab may use another one.",
+    hint: "Accounts of the local chain, with test money. A private window can be a second player.",
   },
 };
