@@ -53,6 +53,8 @@ def test_a_choice_is_shown_in_the_next_frame_and_a_lock_before_the_server_has_an
     page = visit()
     sign_in(page, 6)
     practise(page)
+    sound = page.get_by_role("button", name="Sound off")
+    expect(sound).to_have_attribute("aria-pressed", "false")
     page.evaluate("shifts.length = 0")
     pressed = page.get_by_role("button", name="Rock").evaluate(
         """async (rock) => {

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.browser.visitor import practise, serious_faults, sign_in
 
@@ -47,3 +47,18 @@ def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_screen(
     go(page, f"/player/{page.locator('html').get_attribute('data-player')}")
     look("a profile", NARROW, WIDE)
     assert {place: faults for place, faults in found.items() if faults} == {}
+
+
+def test_a_chain_that_is_read_late_is_said_on_every_page(visit: Callable[..., Page]) -> None:
+    def late(route: Route) -> None:
+        answer = route.fetch()
+        chain = answer.json()
+        chain["head_block"] = chain["scanned_block"] + 1_000
+        route.fulfill(response=answer, json=chain)
+
+    page = visit()
+    status = page.get_by_role("status", name="Service status")
+    expect(status).to_be_empty()
+    page.route("**/api/v1/chain", late)
+    page.reload()
+    expect(status).to_contain_text("1,000 blocks behind")
