@@ -9,7 +9,7 @@ from bas_site.devstack.service import PROJECT
 
 AXE = (PROJECT / "node_modules" / "axe-core" / "axe.min.js").read_text()
 SERIOUS = ("serious", "critical")
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 60
 KEYS = {"Rock": "1", "Paper": "2", "Scissors": "3", "Wild": "4", "Alpha": "5"}
 # What Chromium says when the test itself takes the connection away.
 OFFLINE = re.compile("ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED")
