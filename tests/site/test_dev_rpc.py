@@ -17,9 +17,9 @@ def ask(chain: Anvil, settings):
     return post
 
 
-def test_calls_of_a_wallet_reach_the_local_chain(ask):
+def test_calls_of_a_wallet_reach_the_local_chain(ask, chain):
     accounts = ask("eth_accounts").json()["result"]
-    assert len(accounts) == 10
+    assert accounts == chain.rpc("eth_accounts")
     assert int(ask("eth_chainId").json()["result"], 16) == 31337
     signature = ask("personal_sign", "0x68690a", accounts[1]).json()["result"]
     assert len(signature) == 2 + 2 * 65
