@@ -58,7 +58,7 @@ def test_a_chain_that_is_read_late_is_said_on_every_page(visit: Callable[..., Pa
 
     page = visit()
     status = page.get_by_role("status", name="Service status")
-    expect(status).to_be_empty()
+    expect(status).to_be_hidden()
     page.route("**/api/v1/chain", late)
     page.reload()
     expect(status).to_contain_text("1,000 blocks behind")
