@@ -8,6 +8,10 @@ class SiteConfig(AppConfig):
 
     def ready(self) -> None:
         """Start telemetry before the first request's middleware is loaded."""
-        from bas_site import telemetry
+        from django.conf import settings
 
-        telemetry.start()
+        # Not imported in vain: every process and command would wait for it.
+        if settings.SENTRY_DSN or settings.OTEL_EXPORTER_OTLP_ENDPOINT:
+            from bas_site import telemetry
+
+            telemetry.start()
