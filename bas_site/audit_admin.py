@@ -1,10 +1,9 @@
 """The console's page of audits, with a button to have one run."""
 
 from django.contrib import admin
-from django.http import HttpRequest
 
 from bas_site import tasks
-from wallets.admin_actions import HasActions, with_reason
+from wallets.admin_actions import HasActions, may, with_reason
 from wallets.admin_base import ReadOnlyAdmin
 from wallets.models import AuditRun, Wallet
 
@@ -23,9 +22,7 @@ class AuditRunAdmin(HasActions, ReadOnlyAdmin):
         """Green, or how much of it is red."""
         return f"red: {run.broken} checks failed" if run.broken else "green"
 
-    def has_run_permission(self, request: HttpRequest) -> bool:
-        """Whoever may have the books audited."""
-        return request.user.has_perm("wallets.run_auditrun")
+    has_run_permission = may("wallets.run_auditrun")
 
     @with_reason(
         "Audit now",

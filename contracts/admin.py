@@ -15,7 +15,7 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget
 from contracts.models import Block, Chain, Deposit, Node, Token, Vault
 from contracts.rescan_admin import RangeForm
 from contracts.rescans import ask_for_rescan
-from wallets.admin_actions import HasActions, with_reason
+from wallets.admin_actions import HasActions, may, with_reason
 from wallets.admin_base import (
     ADDRESS,
     HASH,
@@ -185,9 +185,7 @@ class ChainAdmin(HasActions, ConsoleAdmin):
         """Read it again."""
         Chain.objects.filter(pk=row.pk).update(paused=False)
 
-    def has_rescan_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Whoever may have blocks read again."""
-        return request.user.has_perm("contracts.rescan_chain")
+    has_rescan_permission = may("contracts.rescan_chain")
 
     @with_reason(
         "Read again",

@@ -1,13 +1,12 @@
 """The console's pages on the way out: withdrawals, and what the chain says became of them."""
 
 from django.contrib import admin
-from django.http import HttpRequest
 
 from contracts.admin import coins, coins_and_units
 from contracts.models import Redemption, Vault, Withdrawal
 from contracts.redemptions import explain_redemption
 from contracts.withdrawals import approve_withdrawal, reject_withdrawal
-from wallets.admin_actions import HasActions, with_reason
+from wallets.admin_actions import HasActions, may, with_reason
 from wallets.admin_base import (
     ADDRESS,
     HASH,
@@ -94,9 +93,7 @@ class WithdrawalAdmin(HasActions, ReadOnlyAdmin):
     )
     nothing_here = "A player asks for one by the API or on the site."
 
-    def has_decide_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Whoever may approve and reject."""
-        return request.user.has_perm("contracts.decide_withdrawal")
+    has_decide_permission = may("contracts.decide_withdrawal")
 
     @with_reason(
         "Approve",
@@ -184,9 +181,7 @@ class RedemptionAdmin(HasActions, ReadOnlyAdmin):
     )
     nothing_here = "The watcher writes down each voucher that is redeemed."
 
-    def has_explain_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Whoever may say why."""
-        return request.user.has_perm("contracts.explain_redemption")
+    has_explain_permission = may("contracts.explain_redemption")
 
     @with_reason(
         "Explain",

@@ -16,7 +16,7 @@ from unfold.utils import display_for_label
 
 from matches import battle
 from matches.models import Event, Heartbeat, Match, Outage, RatedMatch, Rating, Seat
-from wallets.admin_actions import HasActions, with_reason
+from wallets.admin_actions import HasActions, may, with_reason
 from wallets.admin_base import (
     ADDRESS,
     HASH,
@@ -208,9 +208,7 @@ class MatchAdmin(HasActions, ReadOnlyAdmin):
     inlines = (SeatInline, EventInline)
     nothing_here = "Players make matches in the lobby."
 
-    def has_void_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Whoever may stop a match."""
-        return request.user.has_perm("matches.void_match")
+    has_void_permission = may("matches.void_match")
 
     @with_reason(
         "Void",

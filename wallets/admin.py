@@ -17,7 +17,7 @@ from unfold.utils import display_for_label
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from wallets.accounts import freeze_wallet, thaw_wallet
-from wallets.admin_actions import HasActions, with_reason
+from wallets.admin_actions import HasActions, may, with_reason
 from wallets.admin_base import (
     ConsoleAdmin,
     ReadOnlyAdmin,
@@ -205,9 +205,7 @@ class WalletAdmin(HasActions, GrantsPermissions, UserAdmin):
         """Nobody."""
         return False
 
-    def has_freeze_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Whoever may shut players out."""
-        return request.user.has_perm("wallets.freeze_wallet")
+    has_freeze_permission = may("wallets.freeze_wallet")
 
     @with_reason(
         "Freeze",

@@ -37,6 +37,21 @@ class ReasonForm(forms.Form):
         self.row = row
 
 
+def may(permission: str) -> Callable[..., bool]:
+    """A page's `has_…_permission`: whether an operator has one of Django's permissions.
+
+    The console would take the permission's own name too, but then looks it up in the database
+    whenever a command starts, also before there are tables.
+    """
+
+    def has_permission(
+        _page: ConsoleAdmin, request: HttpRequest, _object_id: str | None = None
+    ) -> bool:
+        return bool(request.user.has_perm(permission))
+
+    return has_permission
+
+
 def with_reason(
     label: str,
     *,

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from eth_utils.address import is_address, to_checksum_address
 
 from wallets.adjustments import approve_adjustment, propose_adjustment, reject_adjustment
-from wallets.admin_actions import HasActions, with_reason
+from wallets.admin_actions import HasActions, may, with_reason
 from wallets.admin_base import ReadOnlyAdmin, by_address
 from wallets.models import Adjustment, Seal, Wallet
 
@@ -59,13 +59,9 @@ class AdjustmentAdmin(HasActions):
     grants = ("view", "propose", "decide")
     actions_detail = ("approve", "reject")
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Whoever may propose."""
-        return request.user.has_perm("wallets.propose_adjustment")
+    has_add_permission = may("wallets.propose_adjustment")
 
-    def has_decide_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Whoever may decide on another's proposal."""
-        return request.user.has_perm("wallets.decide_adjustment")
+    has_decide_permission = may("wallets.decide_adjustment")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Nobody."""

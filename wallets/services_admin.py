@@ -1,10 +1,9 @@
 """The console's page of what operators may pause."""
 
 from django.contrib import admin
-from django.http import HttpRequest
 from unfold.utils import display_for_label
 
-from wallets.admin_actions import HasActions, with_reason
+from wallets.admin_actions import HasActions, may, with_reason
 from wallets.admin_base import ReadOnlyAdmin, cell, moment, plain, to
 from wallets.models import Service, Wallet
 from wallets.services import pause_service, resume_service
@@ -32,9 +31,7 @@ class ServiceAdmin(HasActions, ReadOnlyAdmin):
     )
     fieldsets = ((None, {"fields": list_display}),)
 
-    def has_pause_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Whoever may pause and resume."""
-        return request.user.has_perm("wallets.pause_service")
+    has_pause_permission = may("wallets.pause_service")
 
     @with_reason(
         "Pause",
