@@ -6,23 +6,11 @@ from rest_framework.test import APIClient
 
 from contracts.models import Withdrawal
 from tests.contracts.test_withdrawal_races import at_once
-from tests.contracts.withdraw_world import NATIVE, House, new_house
+from tests.contracts.withdraw_world import NATIVE, House
 from tests.contracts.world import CONFIRMATIONS, PRICE, World
 from wallets.accounts import wallet_for
 
 URL = "/api/v1/withdrawals"
-
-
-@pytest.fixture
-def house(world: World) -> House:
-    return new_house(world)
-
-
-@pytest.fixture
-def ann(house: House) -> str:
-    player = house.world.players[0]
-    house.fund(player, 10)
-    return player
 
 
 def logged_in(player: str) -> APIClient:

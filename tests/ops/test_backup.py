@@ -1,7 +1,6 @@
 """A database restored from yesterday, into an empty server, is sound and catches up by itself."""
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from bas_site.devstack.postgres import Postgres, postgres_binaries
 from bas_site.devstack.service import PROJECT
 from tests.contracts.conftest import house, world  # noqa: F401
 from tests.contracts.withdraw_world import House
+from tests.ops.commands import run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -61,17 +61,7 @@ class Restored:
     def _run(program: str, *arguments: str | Path, env: dict[str, str] | None = None) -> str:
         if program.startswith("pg_"):
             program = str(postgres_binaries() / program)
-        done = subprocess.run(
-            [program, *map(str, arguments)],
-            cwd=PROJECT,
-            env=env,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout
-        return done.stdout
+        return run([program, *arguments], folder=PROJECT, env=env)
 
 
 @pytest.fixture

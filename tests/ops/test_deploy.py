@@ -19,6 +19,7 @@ from django.core.management import get_commands, load_command_class
 
 from bas_site.devstack.service import PROJECT
 from bas_site.devstack.stack import Stack
+from tests.ops.commands import run
 
 OPS = PROJECT / "docs" / "ops"
 DOCKERFILE = (PROJECT / "Dockerfile").read_text().replace("\\\n", " ")
@@ -59,23 +60,14 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(PROJECT / "web" / "dist", folder / "web" / "dist")
     (command,) = re.findall(r"^RUN (.+collectstatic.+)$", IMAGE, re.MULTILINE)
     settings = dict(re.findall(r"(\w+)=(\S+)", command))
-    run(folder, command.partition("python ")[2].split(), settings)
+    run_in(folder, command.partition("python ")[2].split(), settings)
     return folder
 
 
-def run(folder: Path, arguments: list[str], settings: dict[str, str]) -> str:
+def run_in(folder: Path, arguments: list[str], settings: dict[str, str]) -> str:
     """Run Python in the image's folder with these settings alone."""
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env={"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"} | settings,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    return done.stdout
+    env = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"} | settings
+    return run([sys.executable, *arguments], folder=folder, env=env)
 
 
 def test_the_dockerfile_keeps_the_rules_of_the_trade():
@@ -105,7 +97,7 @@ def test_whatever_is_copied_is_there_and_is_not_ignored():
 
 def test_the_image_answers_a_check_for_deployment_without_a_warning(image: Path):
     settings = PRODUCTION | {"DATABASE_URL": "postgres://nobody", "VALKEY_URL": "redis://nobody"}
-    said = run(image, ["manage.py", "check", "--deploy", "--fail-level", "WARNING"], settings)
+    said = run_in(image, ["manage.py", "check", "--deploy", "--fail-level", "WARNING"], settings)
     assert "no issues (0 silenced)" in said
 
 
