@@ -24,6 +24,12 @@ new PerformanceObserver((list) => {
     });
 }).observe({ type: "layout-shift", buffered: true });
 """
+# What fades in is judged when it is there: half-way, any text is too pale.
+AT_REST = """
+Promise.allSettled(document.getAnimations()
+  .filter((animation) => animation.effect.getComputedTiming().endTime < Infinity)
+  .map((animation) => animation.finished))
+"""
 # Below this nobody sees anything move.
 UNSEEN_SHIFT = 0.001
 expect.set_options(timeout=PATIENCE_SECONDS * 1000)
@@ -119,6 +125,7 @@ def serious_faults(page: Page) -> list[tuple[str, str]]:
     """What axe-core finds that would keep somebody out: the rule, and the first place."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
+    page.evaluate(AT_REST)
     found: dict[str, Any] = page.evaluate("axe.run({ resultTypes: ['violations'] })")
     return [
         (fault["id"], fault["nodes"][0]["html"])
