@@ -41,6 +41,7 @@ class Workers:
         self.context.set_forkserver_preload(["tests.chaos.worker"])
         self.kills = 0
         self.both = [self._new(), self._new()]
+        self.orders = [0, 0]
 
     def _new(self) -> tuple[Any, Connection]:
         ours, theirs = self.context.Pipe()
@@ -53,11 +54,13 @@ class Workers:
         """Have a scan made; whoever still makes one is given the order for later."""
         self.hear(place)
         self.both[place][1].send(settings.CHAIN_ID)
+        self.orders[place] += 1
 
     def hear(self, place: int) -> None:
         """Raise what a worker met that may never be."""
         answers = self.both[place][1]
         while answers.poll():
+            self.orders[place] -= 1
             if trace := answers.recv():
                 raise Chaos(f"A scan broke.\n{trace}")
 
@@ -65,6 +68,14 @@ class Workers:
         """Wait a little for a worker to have done something."""
         self.both[place][1].poll(CALM_SECONDS)
         self.hear(place)
+
+    def finish(self) -> None:
+        """Wait for all that was ordered. While they scan, nobody else can."""
+        for place, (_, answers) in enumerate(self.both):
+            while self.orders[place]:
+                if not answers.poll(QUIET_SECONDS):
+                    raise Chaos(f"A scan has not come to its end in {QUIET_SECONDS} seconds.")
+                self.hear(place)
 
     def kill(self, place: int) -> None:
         """kill -9, in the middle of whatever it does."""
@@ -75,6 +86,7 @@ class Workers:
         answers.close()
         self.kills += 1
         self.both[place] = self._new()
+        self.orders[place] = 0
 
     def stop(self) -> None:
         for process, answers in self.both:
@@ -97,8 +109,7 @@ def run_seed(services: Services, seed: int, deposits: int, say: Callable[[str], 
         counts = _chaos(services, dice, players, faults, workers, deposits)
         faults.heal()
         players.settle()
-        for place in (0, 1):
-            workers.hear(place)
+        workers.finish()
     _wait_until_quiet(services)
     counts += Counter(
         deposits=players.deposits,
@@ -175,7 +186,7 @@ def _wait_until_quiet(services: Services) -> None:
     assert services.chain
     settings.CHAIN_RPC_URLS = [services.chain.url]
     nodes.FIRST_REST_SECONDS = 0.01
-    deadline = time.monotonic() + QUIET_SECONDS
+    deadline, scans = time.monotonic() + QUIET_SECONDS, 0
     connection.close()
     Node.objects.update(rests_until=None)
     while time.monotonic() < deadline:
@@ -184,11 +195,15 @@ def _wait_until_quiet(services: Services) -> None:
             done = watcher.scan(settings.CHAIN_ID)
         except OperationalError:
             continue
+        scans += done
         chain = Chain.objects.get(pk=settings.CHAIN_ID)
         if done and not chain.trouble and chain.scanned_block == chain.head_block:
             return
         time.sleep(0.05)
-    raise Chaos(f"It never became quiet: {chain.trouble!r}, block {chain.scanned_block}.")
+    raise Chaos(
+        f"It never became quiet in {scans} scans: {chain.trouble!r}, block {chain.scanned_block} "
+        f"of {chain.head_block}."
+    )
 
 
 def _check(players: Players, seed: int) -> None:
