@@ -2,17 +2,23 @@
 
 import os
 
-from django.core.asgi import get_asgi_application
-
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "bas_site.settings")
-os.environ.setdefault("DATABASE_POOL_SIZE", "20")
+# Before the settings are read. As many threads answer requests.
+THREADS = int(os.environ.setdefault("DATABASE_POOL_SIZE", "20")) or 20
+# Nobody waits longer than for a connection to the database, either.
+WAIT_SECONDS = 10
 
-_django = get_asgi_application()  # which reads the settings
+import django  # noqa: E402
+
+django.setup(set_prefix=False)
 
 from django.conf import settings  # noqa: E402
 
 from bas_site.bodies import BoundedBodies  # noqa: E402
+from bas_site.threads import OneGoHandler, Threads  # noqa: E402
 
 application = BoundedBodies(
-    _django, bytes_=settings.DATA_UPLOAD_MAX_MEMORY_SIZE, seconds=settings.REQUEST_BODY_SECONDS
+    Threads(OneGoHandler(), count=THREADS, seconds=WAIT_SECONDS),
+    bytes_=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
+    seconds=settings.REQUEST_BODY_SECONDS,
 )

@@ -35,9 +35,9 @@ class BoundedBodies:
             async with asyncio.timeout(self.seconds):
                 first = await self._read(receive)
         except _TooLarge:
-            return await _refuse(send, 413, *problems.TOO_LARGE)
+            return await refuse(send, 413, *problems.TOO_LARGE)
         except TimeoutError:
-            return await _refuse(send, 408, *problems.TOO_SLOW)
+            return await refuse(send, 408, *problems.TOO_SLOW)
 
         waiting = [first]
 
@@ -60,14 +60,18 @@ class BoundedBodies:
                 return {"type": "http.request", "body": bytes(body), "more_body": False}
 
 
-async def _refuse(send: Send, status: int, code: str, title: str) -> None:
-    """Answer, and close the connection: the rest of the body is not waited for."""
+async def refuse(send: Send, status: int, code: str, title: str, **more: str) -> None:
+    """Answer before the application does, and close the connection: the body is not waited for.
+
+    `more` are headers.
+    """
     body = json.dumps(problems.problem(status, code, title)).encode()
     headers = {
         "content-type": problems.CONTENT_TYPE,
         "content-length": str(len(body)),
         "connection": "close",
         "cache-control": "no-store",
+        **more,
     }
     pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": status, "headers": pairs})

@@ -37,9 +37,10 @@ FRAMEWORK_CODES: Mapping[type[Exception], tuple[str, str]] = {
 CSRF_FAILED = ("csrf_failed", "The CSRF token is missing or wrong")
 TOO_LARGE = ("too_large", "The request is too large")
 TOO_SLOW = ("too_slow", "The request took too long to come")
+BUSY = ("busy", "More is asked at once than can be answered")
 TRY_AGAIN = ("try_again", "The database did not answer")
 SERVER_ERROR = ("server_error", "Something broke on our side; it has been logged")
-OTHER_CODES = (CSRF_FAILED, TOO_LARGE, TOO_SLOW, TRY_AGAIN, SERVER_ERROR)
+OTHER_CODES = (CSRF_FAILED, TOO_LARGE, TOO_SLOW, BUSY, TRY_AGAIN, SERVER_ERROR)
 
 
 def problem(status: int, code: str, title: str, detail: str = "", **extra: Any) -> dict[str, Any]:

@@ -122,8 +122,8 @@ TEMPLATES = [
 DATABASES = {"default": env.db("DATABASE_URL")}
 if DATABASES["default"]["ENGINE"] != "django.db.backends.postgresql":
     raise ImproperlyConfigured("DATABASE_URL must be postgres://…: the ledger lives in Postgres.")
-# The web server serves each request in a thread of its own: it keeps connections for all of them,
-# and makes requests wait rather than Postgres refuse. Other processes make one when they need it.
+# The web server keeps connections, one for each thread that answers requests, and makes requests
+# wait rather than Postgres refuse. Other processes make one when they need it.
 DATABASE_POOL_SIZE = env.int("DATABASE_POOL_SIZE", default=0)
 DATABASES["default"] |= {
     "CONN_MAX_AGE": 0

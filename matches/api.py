@@ -31,6 +31,7 @@ from matches.serializers import (
     TranscriptSerializer,
 )
 from matches.transcript import transcript
+from wallets.errors import Problem
 from wallets.idempotency import HEADER, once
 from wallets.pagination import NewestFirst
 
@@ -279,8 +280,8 @@ class PotionsView(APIView):
         battle.catch_up_if_due(match_id=match_id)
 
         def drink() -> tuple[int, dict[str, Any]]:
-            battle.drink(wallet=request.user, match_id=match_id)
-            return status.HTTP_200_OK, _table(request, selectors.match_for(request.user, match_id))
+            match = battle.drink(wallet=request.user, match_id=match_id)
+            return status.HTTP_200_OK, _table(request, match)
 
         return once(request, drink)
 
@@ -296,12 +297,16 @@ class TranscriptView(APIView):
 
 
 def _act(
-    request: Request, match_id: UUID, action: Callable[..., None], **arguments: Any
+    request: Request, match_id: UUID, action: Callable[..., Match], **arguments: Any
 ) -> Response:
-    """Apply a passed deadline, act, and show the match as it then is."""
-    battle.catch_up_if_due(match_id=match_id)
-    action(wallet=request.user, match_id=match_id, **arguments)
-    return Response(_table(request, selectors.match_for(request.user, match_id)))
+    """Act, after a deadline that has passed, and show the match as it then is."""
+    try:
+        match = action(wallet=request.user, match_id=match_id, **arguments)
+    except Problem:
+        # The deadline was applied first, and has been undone with the rest.
+        battle.catch_up_if_due(match_id=match_id)
+        raise
+    return Response(_table(request, match))
 
 
 def _table(request: Request, match: Match) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from uuid import UUID
 
 import structlog
 from django.conf import settings
+from django.db.models import prefetch_related_objects
 from django.utils import timezone
 
 import engine
@@ -27,7 +28,7 @@ from matches.errors import (
     TooManyChanges,
     WrongReveal,
 )
-from matches.models import Event, LockIn, Match, Side
+from matches.models import Event, LockIn, Match, Side, seats_with_wallets
 from matches.sealing import seal, unseal
 from wallets.db import in_transaction
 from wallets.errors import Forbidden, NotFound
@@ -76,7 +77,7 @@ def begin(match: Match, now: datetime) -> None:
 
 
 @in_transaction
-def lock_in(*, wallet: Wallet, match_id: UUID, movement: int, commitment: str) -> None:
+def lock_in(*, wallet: Wallet, match_id: UUID, movement: int, commitment: str) -> Match:
     """Lock in a commitment (rules.md, section 6) for the running movement.
 
     It may be replaced, not too often, until both apes have locked in. The same one again changes
@@ -90,10 +91,11 @@ def lock_in(*, wallet: Wallet, match_id: UUID, movement: int, commitment: str) -
 
     if not _repeated(match, locks.get(side), movement, is_repeat):
         _lock_in(match, side, locks, commitment=commitment)
+    return match
 
 
 @in_transaction
-def play(*, wallet: Wallet, match_id: UUID, movement: int, choice: Choice) -> None:
+def play(*, wallet: Wallet, match_id: UUID, movement: int, choice: Choice) -> Match:
     """Lock in a choice in one step: the server makes the salt, and reveals it with the other's.
 
     Raises NotFound, NotRunning, StaleMovement, TooLate, TooManyChanges, IllegalChoice.
@@ -104,14 +106,14 @@ def play(*, wallet: Wallet, match_id: UUID, movement: int, choice: Choice) -> No
     def is_repeat(before: LockIn) -> bool:
         return bool(before.sealed_choice) and _choice(unseal(before.sealed_choice)) == choice
 
-    if _repeated(match, locks.get(side), movement, is_repeat):
-        return
-    _require_legal(match, side, choice)
-    _lock_in_choice(match, side, locks, choice)
+    if not _repeated(match, locks.get(side), movement, is_repeat):
+        _require_legal(match, side, choice)
+        _lock_in_choice(match, side, locks, choice)
+    return match
 
 
 @in_transaction
-def reveal(*, wallet: Wallet, match_id: UUID, movement: int, choice: Choice, salt: str) -> None:
+def reveal(*, wallet: Wallet, match_id: UUID, movement: int, choice: Choice, salt: str) -> Match:
     """Reveal what was locked in. A wrong one is refused, and may be tried again until the deadline.
 
     Raises NotFound, NotRunning, StaleMovement, TooEarly, TooLate, WrongReveal, IllegalChoice.
@@ -125,7 +127,7 @@ def reveal(*, wallet: Wallet, match_id: UUID, movement: int, choice: Choice, sal
         return before.revealed and before.commitment == commitment
 
     if _repeated(match, before, movement, is_repeat):
-        return
+        return match
     if match.stage != Match.Stage.REVEAL:
         raise TooEarly
     if before is None:
@@ -138,27 +140,30 @@ def reveal(*, wallet: Wallet, match_id: UUID, movement: int, choice: Choice, sal
     before.save()
     if _all_revealed(locks):
         _resolve(match, locks, timezone.now())
+    return match
 
 
 @in_transaction
-def drink(*, wallet: Wallet, match_id: UUID) -> None:
+def drink(*, wallet: Wallet, match_id: UUID) -> Match:
     """Drink a potion (rules.md, section 5). Raises NotFound, NotRunning, IllegalChoice."""
     match, side = _seated(wallet, match_id)
     _require_running(match)
     _drink(match, side)
     match.save()
+    return match
 
 
 @in_transaction
-def resign(*, wallet: Wallet, match_id: UUID) -> None:
+def resign(*, wallet: Wallet, match_id: UUID) -> Match:
     """Give the match up; again changes nothing. Raises NotFound, NotRunning."""
     match, side = _seated(wallet, match_id)
     if match.ended_by == RESIGNED and match.winner == side.other:
-        return
+        return match
     _require_running(match)
     state = engine.resign(state_of(match), side.value)
     _record(match, {"type": "resign", "ape": side.value})
     _end(match, state, RESIGNED, timezone.now())
+    return match
 
 
 @in_transaction
@@ -183,7 +188,7 @@ def void(*, operator: Wallet, match_id: UUID, reason: str) -> None:
 def catch_up_if_due(*, match_id: UUID) -> None:
     """Apply a deadline that has passed; a look without a lock tells whether there is one.
 
-    In a transaction of its own: what the caller does next may be refused, and undone.
+    In a transaction of its own, for a caller whose own was undone.
     """
     due = clock.latest_due(timezone.now())
     if Match.objects.filter(pk=match_id, deadline__lte=due).exists():
@@ -219,11 +224,12 @@ def _seated(wallet: Wallet, match_id: UUID) -> tuple[Match, Side]:
     has passed, whether or not the sweep has come by.
     """
     match = locked(match_id)
-    seat = match.seats.filter(wallet=wallet).first()
-    if seat is None:
+    prefetch_related_objects([match], seats_with_wallets())
+    side = match.side_of(wallet)
+    if side is None:
         raise NotFound
     _apply_deadline(match)
-    return match, Side(seat.side)
+    return match, side
 
 
 def _require_running(match: Match) -> None:

@@ -23,7 +23,6 @@ from uuid import UUID
 
 import redis
 import structlog
-from asgiref.sync import SyncToAsync, sync_to_async
 from django.conf import settings
 from django.db import connections, transaction
 from redis import asyncio as async_redis
@@ -319,7 +318,6 @@ class Stream:
         weakref.finalize(self, _leave, wallet_id)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        await _let_go_of_thread()
         # Readers that lost the same server don't all come back in the same instant.
         yield b"retry: %d\n\n" % random.randint(*RETRY_MILLISECONDS)  # noqa: S311
         hub = _hub()
@@ -350,15 +348,3 @@ class Stream:
                 return
             while not await feed.woken(wakes, heartbeat) and time.monotonic() < until:
                 yield HEARTBEAT
-
-
-async def _let_go_of_thread() -> None:
-    """Give back what Django keeps for a request to its end: a thread, and with it a connection.
-
-    Should the request need a thread again, it gets a new one.
-    """
-    await sync_to_async(connections.close_all)()
-    context = SyncToAsync.thread_sensitive_context.get(None)
-    executor = context and SyncToAsync.context_to_thread_executor.pop(context, None)
-    if executor:
-        executor.shutdown(wait=False)

@@ -134,6 +134,11 @@ class Match(models.Model):
             self.invitation.encode(), invitation.encode(errors="replace")
         )
 
+    def side_of(self, wallet: Wallet) -> Side | None:
+        """The side that a wallet plays; None for a stranger."""
+        seats = (seat for seat in self.seats.all() if seat.wallet_id == wallet.pk)
+        return next((Side(seat.side) for seat in seats), None)
+
 
 class Seat(models.Model):
     """A player at a match."""
@@ -158,6 +163,11 @@ class Seat(models.Model):
 
     def __str__(self) -> str:
         return f"{self.side} of {self.match_id}"
+
+
+def seats_with_wallets() -> models.Prefetch:
+    """Reads matches' seats with their wallets, in one query."""
+    return models.Prefetch("seats", Seat.objects.select_related("wallet"))
 
 
 class LockIn(models.Model):

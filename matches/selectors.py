@@ -3,12 +3,12 @@
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Prefetch, QuerySet, Sum
+from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 import engine
 from matches import battle, clock, lobby
-from matches.models import Event, Match, Seat, Side
+from matches.models import Event, Match, Side, seats_with_wallets
 from matches.sealing import unseal
 from wallets.errors import NotFound
 from wallets.models import Wallet
@@ -40,7 +40,7 @@ def match_for(wallet: Wallet, match_id: UUID, invitation: str = "") -> Match:
     A deadline that has passed is applied first. Raises NotFound.
     """
     match = _with_seats().filter(pk=match_id).first()
-    if match is None or not (_side_of(match, wallet) or match.admits(invitation)):
+    if match is None or not (match.side_of(wallet) or match.admits(invitation)):
         raise NotFound
     if clock.has_passed(match, timezone.now()):
         battle.catch_up(match_id=match_id)
@@ -48,13 +48,8 @@ def match_for(wallet: Wallet, match_id: UUID, invitation: str = "") -> Match:
     return match
 
 
-def _side_of(match: Match, wallet: Wallet) -> str | None:
-    return next((seat.side for seat in match.seats.all() if seat.wallet_id == wallet.pk), None)
-
-
 def _with_seats() -> QuerySet[Match]:
-    seats = Seat.objects.select_related("wallet")
-    return Match.objects.prefetch_related(Prefetch("seats", seats))
+    return Match.objects.prefetch_related(seats_with_wallets())
 
 
 def card(match: Match) -> dict[str, Any]:
@@ -78,7 +73,7 @@ def card(match: Match) -> dict[str, Any]:
 
 def table(match: Match, wallet: Wallet) -> dict[str, Any]:
     """A whole match, as this wallet may see it now."""
-    own = _side_of(match, wallet)
+    own = match.side_of(wallet)
     ended = match.status not in Match.LIVE
     return card(match) | {
         "you": own,
@@ -99,7 +94,7 @@ def _rematch(match: Match) -> dict[str, Any] | None:
     if rematch is None:
         return None
     maker = next(seat.wallet for seat in rematch.seats.all() if seat.side == Side.A)
-    return {"match": rematch.pk, "by": _side_of(match, maker), "status": rematch.status}
+    return {"match": rematch.pk, "by": match.side_of(maker), "status": rematch.status}
 
 
 def _play(match: Match, own: str | None) -> dict[str, Any]:
