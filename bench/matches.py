@@ -72,6 +72,7 @@ class Player:
 
     def __init__(self, match: str, side: str, token: str) -> None:
         self.match, self.side = match, side
+        self.turned_away = 0
         self._head = f"Host: localhost\r\nAuthorization: Bearer {token}\r\n"
         self._link: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
         self._used = 0.0
@@ -85,7 +86,13 @@ class Player:
         return self._link
 
     async def post(self, port: int, call: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Call and return the answer; anything but 200 is an error."""
+        """Call until the server is not too busy, and return the answer. Else 200 is expected."""
+        while (answer := await self._post(port, call, body)) is None:
+            self.turned_away += 1
+            await asyncio.sleep(1)
+        return answer
+
+    async def _post(self, port: int, call: str, body: dict[str, Any]) -> dict[str, Any] | None:
         reader, writer = await self._connected(port)
         data = json.dumps(body).encode()
         writer.write(
@@ -101,6 +108,9 @@ class Player:
         )
         text = await reader.readexactly(length)
         self._used = time.perf_counter()
+        if head.startswith(b"HTTP/1.1 503") and json.loads(text)["code"] == "busy":
+            self._link = writer.close()
+            return None
         if not head.startswith(b"HTTP/1.1 200"):
             raise RuntimeError(text.decode())
         return json.loads(text)
@@ -218,6 +228,10 @@ async def _measure(
             speeds = " : ".join(f"{t[-1].movements_per_second:.1f}" for t in played.values())
             say(f"  round {n + 1} of {rounds}: {called[-1]:.0f} calls/s, {speeds} movements/s")
         full = statistics.median(turn.movements_per_second for turn in played[plain])
+        players = [player for table in seats[plain] for player in table.players.values()]
+        say(
+            f"  turned away as too many, to come again: {sum(p.turned_away for p in players)} calls"
+        )
         half = await _play(plain, seats[plain], 2 * seconds, rate=full / 2)
     finally:
         for web in played:
