@@ -28,14 +28,24 @@ log = structlog.get_logger(__name__)
 
 
 class LogsMissing(Trouble):
-    """The vault made more deposits than the node told of; `since` is the block to look from."""
+    """The vault made more deposits than the node told of; `since` is the block to look from.
+
+    `stored` is the block of one that is known, by number and hash, if such a one was left out.
+    """
 
     cause = "logs_missing"
 
-    def __init__(self, vault: Vault, number: int | None, since: int) -> None:
+    def __init__(
+        self,
+        vault: Vault,
+        number: int | None,
+        since: int,
+        stored: tuple[int, str] | None = None,
+    ) -> None:
         after = f"after number {number}" if number is not None else f"above block {since}"
         super().__init__(f"The node left out deposits of the vault {vault.address}, {after}.")
         self.since = since
+        self.stored = stored
 
 
 def batched(rows: Sequence[Seen]) -> Iterator[Sequence[Seen]]:
@@ -85,12 +95,13 @@ def _store(chain: Chain, part: Part) -> int:
     stored = on_chain(chain).filter(
         block_number__gt=part.below.number, block_number__lte=part.last.number
     )
-    known = set(stored.values_list("vault__address", "block_hash", "log_index"))
-    seen = {(d.vault, d.block_hash, d.log_index): d for d in part.seen}
+    known = set(stored.values_list("vault__address", "block_number", "block_hash", "log_index"))
+    seen = {(d.vault, d.block_number, d.block_hash, d.log_index): d for d in part.seen}
     for vault in vaults.values():
         _check_complete(chain, vault, part)
     if left_out := next(iter(known - seen.keys()), None):
-        raise LogsMissing(vaults[left_out[0]], None, part.below.number)
+        vault, number, block_hash, _ = left_out
+        raise LogsMissing(vaults[vault], None, part.below.number, stored=(number, block_hash))
     fresh = [deposit for key, deposit in seen.items() if key not in known]
     tokens = {(t.vault_id, t.address): t for t in Token.objects.filter(vault__chain=chain)}
     wallets = _wallets(sorted({deposit.player for deposit in fresh}))
@@ -204,9 +215,25 @@ def start_over(*, chain: Chain, genesis_hash: str) -> None:
     _move_cursor(chain, 0, genesis_hash)
 
 
+@in_transaction
+def take_back_of(*, chain: Chain, number: int, block_hash: str) -> None:
+    """Take back the deposits of a block that is not on the chain, and leave all others alone.
+
+    A node that makes up the blocks of its events is not found out where they lie deep.
+    """
+    _lock_cursor(chain)
+    _orphan(on_chain(chain).filter(block_number=number, block_hash=block_hash))
+
+
 def _take_back_above(chain: Chain, number: int) -> None:
     redemptions.rewind(chain=chain, number=number)
-    fallen = on_chain(chain).filter(block_number__gt=number).order_by("id")
+    _orphan(on_chain(chain).filter(block_number__gt=number))
+    chain.blocks.filter(number__gt=number).delete()
+
+
+def _orphan(fallen: QuerySet[Deposit]) -> None:
+    """Take back deposits that fell out of the chain, with their credits."""
+    fallen = fallen.order_by("id")
     fallen = fallen.select_related("transfer").prefetch_related("transfer__postings")
     # Not all at once: a chain that started over takes everything back.
     while page := list(fallen.select_for_update(of=("self",), no_key=True)[:BATCH]):
@@ -214,7 +241,6 @@ def _take_back_above(chain: Chain, number: int) -> None:
             _take_back(credited)
         ids = [deposit.pk for deposit in page]
         Deposit.objects.filter(pk__in=ids).update(status=Deposit.Status.ORPHANED)
-    chain.blocks.filter(number__gt=number).delete()
 
 
 @in_transaction

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import dataclass, field
+from typing import Any
 
 from web3.contract import Contract
 
@@ -104,10 +105,20 @@ class Players:
         """End above every block ever seen, with all confirmations given."""
         self.world.mine(max(1, self.highest - self.world.head) + 10)
 
+    def vault_says(self) -> str:
+        """Whether the node itself knows of as many deposits by events as by the vault's count."""
+        count = self.world.vault.functions.depositCount().call()
+        numbers = {event["args"]["id"] for event in self._deposited()}
+        missing = sorted(set(range(1, count + 1)) - numbers)
+        return f"The vault counts {count} deposits; the node has no events of {missing}."
+
+    def _deposited(self) -> Any:
+        return self.world.vault.events.Deposited().get_logs(from_block=0)
+
     def truth(self) -> dict[str, int]:
         """Each player's credits as the vault's own history tells them, read without our code."""
         credits_: dict[str, int] = {}
-        for event in self.world.vault.events.Deposited().get_logs(from_block=0):
+        for event in self._deposited():
             paid = event["args"]
             native = int(paid["token"], 16) == 0
             worth = paid["amount"] // (PRICE if native else TOKEN_PRICE)

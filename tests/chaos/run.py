@@ -110,7 +110,7 @@ def run_seed(services: Services, seed: int, deposits: int, say: Callable[[str], 
         faults.heal()
         players.settle()
         workers.finish()
-    _wait_until_quiet(services)
+    _wait_until_quiet(services, players)
     counts += Counter(
         deposits=players.deposits,
         reorgs=players.reorgs,
@@ -181,7 +181,7 @@ def _calm(players: Players, faults: Faults, workers: Workers) -> None:
     workers.wait(0)
 
 
-def _wait_until_quiet(services: Services) -> None:
+def _wait_until_quiet(services: Services, players: Players) -> None:
     """Scan as beat would have it done, until there is nothing left to do."""
     assert services.chain
     settings.CHAIN_RPC_URLS = [services.chain.url]
@@ -202,7 +202,7 @@ def _wait_until_quiet(services: Services) -> None:
         time.sleep(0.05)
     raise Chaos(
         f"It never became quiet in {scans} scans: {chain.trouble!r}, block {chain.scanned_block} "
-        f"of {chain.head_block}."
+        f"of {chain.head_block}. {players.vault_says()}"
     )
 
 

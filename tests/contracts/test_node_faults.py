@@ -220,6 +220,37 @@ def test_events_left_out_long_before_the_head_are_noticed_and_found(
     assert world.credits(world.players[1]) == known
 
 
+def test_a_deposit_that_was_told_with_a_block_of_no_chain_is_taken_back_and_credited_anew(
+    world: World, proxy: RpcProxy, settings: Any
+):
+    settings.CHAIN_MAX_BLOCK_RANGE = 10
+    Chain.objects.update(block_range=10)
+    world.deposit(world.players[0], 2)
+    first = hex(world.head)
+    world.mine(20)
+    world.deposit(world.players[1], 3)
+    # So deep that the blocks of events are not looked up.
+    world.mine(150)
+    proxy.always(
+        "eth_getLogs",
+        edited(
+            lambda logs: [
+                log | {"blockHash": "0x" + "77" * 32} for log in logs if log["blockNumber"] == first
+            ]
+        ),
+    )
+
+    assert "after number 1" in world.failing_scan()
+    assert world.credits(world.players[0]) == 2
+    proxy.heal()
+    assert "after number 1" in world.failing_scan()
+    assert "above block" in world.failing_scan()
+    world.scan()
+
+    assert world.statuses() == ["orphaned", "credited", "credited"]
+    assert [world.credits(player) for player in world.players[:2]] == [2, 3]
+
+
 def test_events_that_come_twice_or_out_of_order_are_one_deposit_each(world: World, proxy: RpcProxy):
     for player in world.players[:3]:
         world.deposit(player, 2)

@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from playwright.sync_api import Browser, BrowserType, Page
@@ -18,8 +18,18 @@ from tests.e2e.browser.visitor import Visitor
 # Set where a missing browser is a failure and no reason to skip: .ci/run does.
 REQUIRED = "BROWSER_TESTS_REQUIRED"
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+FIREFOX_NAMES = ("firefox", "firefox-esr")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 DOWNLOAD_SECONDS = 300
+
+
+def do_without(names: tuple[str, ...]) -> NoReturn:
+    """Skip loudly, or fail, for want of a browser."""
+    missing = f"NO BROWSER, so nothing was tried in one: install {' or '.join(names)}."
+    if os.environ.get(REQUIRED):
+        pytest.fail(missing)
+    warnings.warn(missing, stacklevel=2)
+    pytest.skip(missing)
 
 
 def chromium(own: str) -> str | None:
@@ -38,12 +48,14 @@ def browser_type_launch_args(
 ) -> dict[str, Any]:
     path = chromium(browser_type.executable_path)
     if path is None:
-        missing = f"NO BROWSER, so nothing was tried in one: install {' or '.join(NAMES)}."
-        if os.environ.get(REQUIRED):
-            pytest.fail(missing)
-        warnings.warn(missing, stacklevel=1)
-        pytest.skip(missing)
+        do_without(NAMES)
     return browser_type_launch_args | {"executable_path": path, "args": FLAGS}
+
+
+@pytest.fixture
+def firefox() -> str:
+    """The system's Firefox."""
+    return next(filter(None, map(shutil.which, FIREFOX_NAMES)), None) or do_without(FIREFOX_NAMES)
 
 
 @pytest.fixture
