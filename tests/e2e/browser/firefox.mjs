@@ -7,7 +7,18 @@ const PATHS = ["/", "/lobby", "/credits", "/leaderboard", "/rules", "/verify"];
 const WIDE = { width: 1280, height: 800 };
 const NARROW = { width: 360, height: 800 };
 
-const browser = await puppeteer.launch({ browser: "firefox", executablePath });
+const SECONDS = 240;
+
+const browser = await puppeteer.launch({
+  browser: "firefox",
+  executablePath,
+  // What moves for its looks is most of the work where no graphics card does it.
+  extraPrefsFirefox: { "ui.prefersReducedMotion": 1 },
+});
+const late = setTimeout(async () => {
+  console.log(`not done after ${SECONDS} seconds`);
+  await browser.close();
+}, SECONDS * 1000);
 const page = await browser.newPage();
 page.setDefaultTimeout(60_000);
 page.on("console", (message) => {
@@ -56,5 +67,6 @@ try {
 } catch (error) {
   console.log(`stopped at ${page.url()}: ${error}`);
 } finally {
+  clearTimeout(late);
   await browser.close();
 }
