@@ -28,12 +28,16 @@ def end(page: Page) -> Locator:
     return page.get_by_role("heading", name=re.compile("You win!|You lose"))
 
 
-def play_movement(ann: Page, bob: Page) -> None:
-    """Ann's rock beats Bob's scissors."""
-    lock_in(ann, "Rock")
-    expect(locked(ann)).to_be_visible()
-    lock_in(bob, "Scissors")
-    for page in (ann, bob):
+def log(page: Page) -> Locator:
+    return page.get_by_role("region", name="What happened")
+
+
+def play_movement(winner: Page, loser: Page) -> None:
+    """Rock beats scissors."""
+    lock_in(winner, "Rock")
+    expect(locked(winner)).to_be_visible()
+    lock_in(loser, "Scissors")
+    for page in (winner, loser):
         expect(lock_button(page).or_(end(page))).to_be_visible()
 
 
@@ -49,10 +53,12 @@ def test_two_browsers_go_from_a_first_visit_to_a_paid_withdrawal(
     see_it_credited(bob, 50)
     expect(balance(ann)).to_have_text("100")
     expect(balance(bob)).to_have_text("50")
+    steps = bob.get_by_role("list", name="Progress")
+    expect(steps).to_contain_text("Let the vault take your TUSD")
 
     ann.goto("/lobby")
     friend = ann.get_by_role("form", name="Invite a friend")
-    friend.get_by_label("Stake").fill("40")
+    friend.get_by_label("Stake").fill("20")
     friend.get_by_role("button", name="Make a match").click()
     link = ann.get_by_role("textbox", name="Invitation link").input_value()
     expect(ann.get_by_role("img", name=re.compile("QR code"))).to_be_visible()
@@ -82,6 +88,16 @@ def test_two_browsers_go_from_a_first_visit_to_a_paid_withdrawal(
 
     for page in (ann, bob):
         expect(lock_button(page)).to_be_visible()
+    # A streak earns a potion, and whoever is hurt may drink it.
+    drink = ann.get_by_role("button", name="Drink a potion")
+    for n in range(MOST_MOVEMENTS):
+        if drink.get_attribute("aria-disabled") == "false":
+            break
+        play_movement(*((bob, ann) if n % 4 == 3 else (ann, bob)))
+    drink.click()
+    expect(log(ann)).to_contain_text("You drink a potion: +2 health.")
+    expect(log(bob)).to_contain_text("drinks a potion: +2 health.")
+
     for _ in range(MOST_MOVEMENTS):
         play_movement(ann, bob)
         if end(ann).is_visible():
@@ -89,18 +105,34 @@ def test_two_browsers_go_from_a_first_visit_to_a_paid_withdrawal(
     expect(ann.get_by_role("heading", name="You win!")).to_be_visible()
     expect(bob.get_by_role("heading", name="You lose")).to_be_visible()
     faults = {"the end": serious_faults(ann), "the end, narrow": serious_faults(bob)}
-    ann.get_by_role("link", name="Watch the replay").click()
+    ann.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    ann.get_by_role("button", name="Share").click()
+    expect(ann.get_by_role("button", name="Link copied")).to_be_visible()
+    replay = ann.evaluate("navigator.clipboard.readText()")
+    assert replay == ann.url.replace("/match/", "/replay/")
+
+    bob.get_by_role("button", name="Rematch").click()
+    ann.get_by_role("button", name="Accept the rematch").click()
+    for page in (ann, bob):
+        expect(lock_button(page)).to_be_visible()
+    ann.get_by_role("button", name="Resign").click()
+    ann.get_by_role("dialog").get_by_role("button", name="Give up").click()
+    expect(ann.get_by_text("You gave the match up.")).to_be_visible()
+    expect(bob.get_by_role("heading", name="You win!")).to_be_visible()
+
+    ann.goto(replay)
     expect(ann.get_by_text("All is as it must be")).to_be_visible()
     faults["a replay"] = serious_faults(ann)
 
-    # A pot of 80, less a fee of 2. The vault holds what Ann has paid in ETH, and can pay no more.
+    # Each has won a pot of 40, less a fee of 1. The vault holds what Ann has paid in ETH, and can
+    # pay no more.
     ann.goto("/credits")
-    expect(balance(ann)).to_have_text("138")
+    expect(balance(ann)).to_have_text("99")
     ann.get_by_label("Credits to take out").fill("98")
     ann.get_by_role("button", name="Ask for a voucher").click()
     ann.get_by_role("button", name="Redeem 98 credits").click()
     expect(ann.get_by_text("paid out")).to_be_visible()
-    expect(balance(ann)).to_have_text("40")
+    expect(balance(ann)).to_have_text("1")
     faults["credits with something in them"] = serious_faults(ann)
     bob.goto("/leaderboard")
     expect(bob.get_by_role("row").nth(2)).to_be_visible()
