@@ -23,7 +23,7 @@ class Snapshot:
 class Players:
     """Makes deposits of every kind, and reorganisations of random depth."""
 
-    def __init__(self, world: World, dice: random.Random) -> None:
+    def __init__(self, world: World, dice: random.Random, highest: int = 0) -> None:
         self.world = world
         self.dice = dice
         self.forwarder: Contract = world.deploy_test("Forwarder")
@@ -31,7 +31,8 @@ class Players:
         self.deposits = 0
         self.reorgs = 0
         self.deepest = 0
-        self.highest = 0
+        self.highest = highest
+        self.first = world.head
 
     def deposit(self) -> None:
         """One deposit, or a few in one transaction."""
@@ -100,10 +101,17 @@ class Players:
             # The node forgot that they were given coins, too.
             self.world.chain_node.set_balance(sender, 10**21)
             self.world.send_raw(raw)
+        self.highest = max(self.highest, self.world.head)
 
     def settle(self) -> None:
         """End above every block ever seen, with all confirmations given."""
         self.world.mine(max(1, self.highest - self.world.head) + 10)
+
+    def lost_blocks(self) -> list[int]:
+        """The blocks of its own chain that the node does not have."""
+        numbers = range(self.first, self.world.head + 1)
+        ask = self.world.chain_node.rpc
+        return [n for n in numbers if ask("eth_getBlockByNumber", hex(n), False) is None]
 
     def vault_says(self) -> str:
         """Whether the node itself knows of as many deposits by events as by the vault's count."""
