@@ -229,10 +229,9 @@ async def _measure(
             say(f"  round {n + 1} of {rounds}: {called[-1]:.0f} calls/s, {speeds} movements/s")
         full = statistics.median(turn.movements_per_second for turn in played[plain])
         players = [player for table in seats[plain] for player in table.players.values()]
-        say(
-            f"  turned away as too many, to come again: {sum(p.turned_away for p in players)} calls"
-        )
-        half = await _play(plain, seats[plain], 2 * seconds, rate=full / 2)
+        say(f"  {sum(player.turned_away for player in players)} calls were told to come again")
+        going_on = [table for table in seats[plain] if not table.over]
+        half = await _play(plain, going_on, 4 * seconds, rate=full / 2)
     finally:
         for web in played:
             web.process.kill()
