@@ -5,20 +5,20 @@ from typing import Any
 
 import structlog
 from django.db import DatabaseError, OperationalError, connection, transaction
-from django.db.models import F, QuerySet
+from django.db.models import Exists, F, QuerySet
 from django.db.models.functions import Greatest
 
 from contracts import redemptions
 from contracts.events import MovedMeanwhile, Seen
 from contracts.models import Chain, Deposit, Token, Vault
 from contracts.node import Trouble
-from contracts.reader import Part
+from contracts.reader import Part, Point
 from wallets import ledger
 from wallets.accounts import wallet_for
 from wallets.db import in_transaction
 from wallets.errors import LedgerRefusal, Problem
 from wallets.models import Account, Service, Transfer, Wallet
-from wallets.services import is_paused
+from wallets.services import paused_services
 
 # Blocks are remembered this far back. Of what is older, the blocks of deposits and the first block
 # of all are still known, which is enough to find where a deeper reorganisation begins.
@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 class LogsMissing(Trouble):
     """The vault made more deposits than the node told of; `since` is the block to look from.
 
-    `stored` is the block of one that is known, by number and hash, if such a one was left out.
+    `stored` is the block of one that is known, if such a one was left out.
     """
 
     cause = "logs_missing"
@@ -40,7 +40,7 @@ class LogsMissing(Trouble):
         vault: Vault,
         number: int | None,
         since: int,
-        stored: tuple[int, str] | None = None,
+        stored: Point | None = None,
     ) -> None:
         after = f"after number {number}" if number is not None else f"above block {since}"
         super().__init__(f"The node left out deposits of the vault {vault.address}, {after}.")
@@ -101,7 +101,7 @@ def _store(chain: Chain, part: Part) -> int:
         _check_complete(chain, vault, part)
     if left_out := next(iter(known - seen.keys()), None):
         vault, number, block_hash, _ = left_out
-        raise LogsMissing(vaults[vault], None, part.below.number, stored=(number, block_hash))
+        raise LogsMissing(vaults[vault], None, part.below.number, stored=Point(number, block_hash))
     fresh = [deposit for key, deposit in seen.items() if key not in known]
     tokens = {(t.vault_id, t.address): t for t in Token.objects.filter(vault__chain=chain)}
     wallets = _wallets(sorted({deposit.player for deposit in fresh}))
@@ -216,13 +216,13 @@ def start_over(*, chain: Chain, genesis_hash: str) -> None:
 
 
 @in_transaction
-def take_back_of(*, chain: Chain, number: int, block_hash: str) -> None:
+def take_back_of(*, chain: Chain, block: Point) -> None:
     """Take back the deposits of a block that is not on the chain, and leave all others alone.
 
     A node that makes up the blocks of its events is not found out where they lie deep.
     """
     _lock_cursor(chain)
-    _orphan(on_chain(chain).filter(block_number=number, block_hash=block_hash))
+    _orphan(on_chain(chain).filter(block_number=block.number, block_hash=block.hash))
 
 
 def _take_back_above(chain: Chain, number: int) -> None:
@@ -269,9 +269,9 @@ def _take_back(deposits: Sequence[Deposit]) -> None:
 
 def confirmed(chain: Chain) -> QuerySet[Deposit]:
     """The deposits that count by the chain's policy and are to be credited: none in a pause."""
-    if is_paused(Service.Name.DEPOSITS):
-        return Deposit.objects.none()
+    paused = paused_services().filter(pk=Service.Name.DEPOSITS)
     return Deposit.objects.filter(
+        ~Exists(paused),
         vault__chain=chain,
         status=Deposit.Status.PENDING,
         block_number__lte=chain.counting_block,

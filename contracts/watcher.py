@@ -127,9 +127,8 @@ def _scan(chain: Chain, node: Web3, place: int, accept_new: bool, progress: Prog
     try:
         _read_to(head, chain, node, place, progress)
     except LogsMissing as error:
-        if error.stored and header(node, error.stored[0]).hash != error.stored[1]:
-            number, block_hash = error.stored
-            take_back_of(chain=chain, number=number, block_hash=block_hash)
+        if error.stored and header(node, error.stored.number).hash != error.stored.hash:
+            take_back_of(chain=chain, block=error.stored)
         # Once may be a hiccup. Twice, and they may be missing from what was read long before.
         if str(error) == chain.trouble and error.since < chain.scanned_block:
             there = header(node, error.since)

@@ -304,7 +304,7 @@ def test_a_long_catch_up_goes_range_by_range_and_credits_on_its_way(
     chain = world.chain
     assert (chain.scanned_block, chain.head_block) == (world.head, world.head)
     assert chain.blocks.count() > 8
-    with django_assert_max_num_queries(18):
+    with django_assert_max_num_queries(16):
         watcher.scan(chain.pk)
 
 
@@ -316,7 +316,7 @@ def test_a_range_with_many_deposits_takes_few_queries_to_store(
     for _ in range(40):
         world.deposit(world.players[0])
 
-    with django_assert_max_num_queries(44):
+    with django_assert_max_num_queries(40):
         world.scan()
 
     assert Deposit.objects.count() == 40
