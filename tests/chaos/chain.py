@@ -2,10 +2,10 @@
 
 import random
 from dataclasses import dataclass, field
-from typing import Any
 
 from web3.contract import Contract
 
+from bas_site.devstack.chain_nodes import ChainNode
 from tests.contracts.world import GAS, PRICE, TOKEN_PRICE, World
 
 DEEPEST_REORG = 24
@@ -18,6 +18,12 @@ class Snapshot:
     id: str
     head: int
     sent: list[tuple[str, bytes]] = field(default_factory=list)
+
+
+def go_back(node: ChainNode, snapshot: str) -> None:
+    """Have a node forget what came after a snapshot, and the snapshot."""
+    if not node.rpc("evm_revert", snapshot):
+        raise RuntimeError("The chain would not go back.")
 
 
 class Players:
@@ -87,8 +93,7 @@ class Players:
         snapshot = self.snapshots[place]
         # The node forgets the snapshots taken after one that it goes back to, and that one too.
         del self.snapshots[place:]
-        if not self.world.chain_node.rpc("evm_revert", snapshot.id):
-            raise RuntimeError("The chain would not go back.")
+        go_back(self.world.chain_node, snapshot.id)
         self.world.chain_node.rpc("evm_increaseTime", self.dice.randint(1, 100))
         self.reorgs += 1
         self.deepest = max(self.deepest, head - snapshot.head)
@@ -113,20 +118,10 @@ class Players:
         ask = self.world.chain_node.rpc
         return [n for n in numbers if ask("eth_getBlockByNumber", hex(n), False) is None]
 
-    def vault_says(self) -> str:
-        """Whether the node itself knows of as many deposits by events as by the vault's count."""
-        count = self.world.vault.functions.depositCount().call()
-        numbers = {event["args"]["id"] for event in self._deposited()}
-        missing = sorted(set(range(1, count + 1)) - numbers)
-        return f"The vault counts {count} deposits; the node has no events of {missing}."
-
-    def _deposited(self) -> Any:
-        return self.world.vault.events.Deposited().get_logs(from_block=0)
-
     def truth(self) -> dict[str, int]:
         """Each player's credits as the vault's own history tells them, read without our code."""
         credits_: dict[str, int] = {}
-        for event in self._deposited():
+        for event in self.world.vault.events.Deposited().get_logs(from_block=0):
             paid = event["args"]
             native = int(paid["token"], 16) == 0
             worth = paid["amount"] // (PRICE if native else TOKEN_PRICE)
