@@ -6,7 +6,7 @@ reads it; a client that never ends its request keeps it for ever. So both are bo
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
 from bas_site import problems
@@ -60,7 +60,9 @@ class BoundedBodies:
                 return {"type": "http.request", "body": bytes(body), "more_body": False}
 
 
-async def refuse(send: Send, status: int, code: str, title: str, **more: str) -> None:
+async def refuse(
+    send: Send, status: int, code: str, title: str, *, more: Mapping[str, str] | None = None
+) -> None:
     """Answer before the application does, and close the connection: the body is not waited for.
 
     `more` are headers.
@@ -71,7 +73,7 @@ async def refuse(send: Send, status: int, code: str, title: str, **more: str) ->
         "content-length": str(len(body)),
         "connection": "close",
         "cache-control": "no-store",
-        **more,
+        **(more or {}),
     }
     pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": status, "headers": pairs})

@@ -57,9 +57,10 @@ class Threads:
             await self.app(scope, receive, send)
             return
         try:
-            thread = await asyncio.wait_for(self._free.get(), self.seconds)
+            async with asyncio.timeout(self.seconds):
+                thread = await self._free.get()
         except TimeoutError:
-            await refuse(send, 503, *problems.BUSY, **{"retry-after": "1"})
+            await refuse(send, 503, *problems.BUSY, more={"retry-after": "1"})
             return
         with contextlib.ExitStack() as lent:
             lent.callback(self._take_back, thread)

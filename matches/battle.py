@@ -188,7 +188,7 @@ def void(*, operator: Wallet, match_id: UUID, reason: str) -> None:
 def catch_up_if_due(*, match_id: UUID) -> None:
     """Apply a deadline that has passed; a look without a lock tells whether there is one.
 
-    In a transaction of its own, for a caller whose own was undone.
+    In a transaction of its own: whatever else the caller does may be refused, and undone.
     """
     due = clock.latest_due(timezone.now())
     if Match.objects.filter(pk=match_id, deadline__lte=due).exists():
