@@ -192,7 +192,8 @@ async def _play(web: Web, tables_: list[Table], seconds: float, rate: float = 0.
         await asyncio.sleep(random.uniform(0, pause))
         while (began := time.perf_counter()) < end and not table.over:
             turn.delays.append(await table.play(web.port))
-            await asyncio.sleep(max(0.0, began + pause - time.perf_counter()))
+            # Nobody waits beyond the end, or the turn would seem slower than it was.
+            await asyncio.sleep(max(0.0, min(began + pause, end) - time.perf_counter()))
 
     await asyncio.gather(*(one(table) for table in tables_))
     turn.seconds = time.perf_counter() - started
