@@ -10,8 +10,8 @@ RUN npm run web:types && npm run web:build
 FROM python:3.11-slim-bookworm AS python
 WORKDIR /build
 RUN python -m venv /venv
-COPY requirements.txt .
-RUN /venv/bin/python -m pip install --no-cache-dir --require-hashes -r requirements.txt
+COPY requirements-production.txt .
+RUN /venv/bin/python -m pip install --no-cache-dir --require-hashes -r requirements-production.txt
 
 FROM python:3.11-slim-bookworm
 ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1

@@ -17,6 +17,8 @@ PY := .venv/bin/python
 # What runs in production.
 ROOMS := engine wallets contracts matches bas_site clients/python/bas_client
 SETUP := .venv/.installed node_modules/.installed web/dist/.built
+COMPILE := $(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes \
+  --no-annotate --quiet
 export PYTHONUNBUFFERED := 1
 
 .PHONY: help web run test lint demo reset bench chaos fuzz sbom races screenshots requirements openapi format setup
@@ -71,7 +73,7 @@ fuzz: $(SETUP) ## Call every operation of the API with odd requests, at length (
 
 sbom: $(SETUP) ## Write what the site is made of into .dev/sbom (CycloneDX)
 	@mkdir -p .dev/sbom
-	@$(PY) -m cyclonedx_py requirements requirements.txt --output-file .dev/sbom/python.json
+	@$(PY) -m cyclonedx_py requirements requirements-production.txt --output-file .dev/sbom/python.json
 	@npm sbom --sbom-format cyclonedx > .dev/sbom/npm.json
 	@ls .dev/sbom
 
@@ -84,9 +86,10 @@ races: $(SETUP) ## Race both players of a match, thousands of times (ARGS="--rou
 screenshots: $(SETUP) ## Write pictures of each page to docs/pictures, from a stack of its own
 	@$(PY) -m tests.e2e.browser.screenshots
 
-requirements: $(SETUP) ## Compile requirements.in into requirements.txt, with hashes
-	@$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate \
-	  --quiet --upgrade requirements.in --output-file requirements.txt
+requirements: $(SETUP) ## Compile requirements*.in into requirements*.txt, with hashes
+	@$(COMPILE) --upgrade requirements.in --output-file requirements.txt
+	@$(COMPILE) requirements-production.in --constraint requirements.txt \
+	  --output-file requirements-production.txt
 
 # The bundle is built from what this writes.
 openapi: .venv/.installed node_modules/.installed ## Write docs/api/openapi.yaml from the code

@@ -1,7 +1,8 @@
 """The Dockerfile and compose.yaml, as far as they can be checked without a container engine.
 
-The image's files are laid out in a folder as the Dockerfile copies them, and its commands are run
-there: what works here has everything that it needs in the image.
+The image's files are laid out in a folder as the Dockerfile copies them, what it installs is laid
+beside them by links, and its commands are run with that alone: what works here has everything that
+it needs in the image.
 """
 
 import os
@@ -10,12 +11,14 @@ import shutil
 import subprocess
 import sys
 from fnmatch import fnmatch
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from django.core.management import get_commands, load_command_class
+from packaging.requirements import Requirement
 
 from bas_site.devstack.service import PROJECT
 from bas_site.devstack.stack import Stack
@@ -25,6 +28,9 @@ OPS = PROJECT / "docs" / "ops"
 DOCKERFILE = (PROJECT / "Dockerfile").read_text().replace("\\\n", " ")
 COMPOSE = yaml.safe_load((PROJECT / "compose.yaml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+PACKAGES = "packages"
+# Of the image's modules, what needs more than it installs: a developer's, and the apes' solver.
+FOR_DEVELOPERS = ("bas_site.demo", "bas_site.devstack", "engine.apes.solve")
 # The last stage is what runs.
 IMAGE = DOCKERFILE.rpartition("\nFROM ")[2]
 PRODUCTION = {
@@ -58,16 +64,40 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
         else:
             shutil.copy(PROJECT / source, place / Path(source).name if place.is_dir() else place)
     shutil.copytree(PROJECT / "web" / "dist", folder / "web" / "dist")
+    install(folder.parent / PACKAGES)
     (command,) = re.findall(r"^RUN (.+collectstatic.+)$", IMAGE, re.MULTILINE)
     settings = dict(re.findall(r"(\w+)=(\S+)", command))
     run_in(folder, command.partition("python ")[2].split(), settings)
     return folder
 
 
+def install(folder: Path) -> None:
+    """What the image installs, by links to where it is installed here."""
+    folder.mkdir()
+    (source,) = re.findall(r"-r (requirements\S+)", DOCKERFILE)
+    lines = (PROJECT / source).read_text().splitlines()
+    for pinned in (Requirement(line.rstrip(" \\")) for line in lines if line[0].isalpha()):
+        if pinned.marker and not pinned.marker.evaluate():
+            continue
+        there = distribution(pinned.name)
+        for top in {path.parts[0] for path in there.files or []} - {"..", "__pycache__"}:
+            if not (folder / top).exists():
+                (folder / top).symlink_to(there.locate_file(top))
+
+
+def python_in(folder: Path) -> tuple[list[str], dict[str, str]]:
+    """A Python that sees the image's packages alone, and its environment."""
+    return [sys.executable, "-S"], {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(folder.parent / PACKAGES),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
 def run_in(folder: Path, arguments: list[str], settings: dict[str, str]) -> str:
-    """Run Python in the image's folder with these settings alone."""
-    env = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"} | settings
-    return run([sys.executable, *arguments], folder=folder, env=env)
+    """Run Python in the image's folder, with what the image installs and these settings alone."""
+    python, env = python_in(folder)
+    return run([*python, *arguments], folder=folder, env=env | settings)
 
 
 def test_the_dockerfile_keeps_the_rules_of_the_trade():
@@ -107,6 +137,27 @@ def test_the_image_holds_no_secret_and_nothing_of_the_tests(image: Path):
     assert not [path for path in image.rglob("*") if path.suffix in {".env", ".pem"}]
 
 
+def test_the_image_has_what_its_modules_import_and_no_test_tools(image: Path):
+    rooms = [source for source, _ in copied(IMAGE) if (PROJECT / source / "__init__.py").exists()]
+    settings = PRODUCTION | {"DATABASE_URL": "postgres://nobody", "VALKEY_URL": "redis://nobody"}
+    walk = f"""
+import django, importlib, pkgutil
+django.setup()
+for room in {rooms}:
+    for module in pkgutil.walk_packages([room], room + ".", onerror=lambda name: None):
+        if not module.name.endswith("__main__"):
+            try:
+                importlib.import_module(module.name)
+            except ModuleNotFoundError as error:
+                print(module.name, error.name)
+"""
+    said = run_in(image, ["-c", walk], settings | {"DJANGO_SETTINGS_MODULE": "bas_site.settings"})
+    lacking = dict(line.split() for line in said.splitlines())
+    assert lacking["engine.apes.solve"] == "numpy"
+    assert [name for name in lacking if not name.startswith(FOR_DEVELOPERS)] == []
+    assert not {"pytest", "hypothesis", "ruff"} & set(os.listdir(image.parent / PACKAGES))
+
+
 def test_each_program_of_the_stack_is_a_service_that_runs_the_same(tmp_path: Path):
     def essence(command: list[str]) -> tuple[str, ...]:
         """The program, its task and its queue: how many and where is the place's own affair."""
@@ -127,6 +178,11 @@ def test_each_program_of_the_stack_is_a_service_that_runs_the_same(tmp_path: Pat
     assert {n: essence(c) for n, c in deployed.items()} == {
         n: essence(c) for n, c in developed.items()
     }
+
+
+def test_compose_yaml_keeps_to_the_compose_specification():
+    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec"]
+    run([*check, PROJECT / "compose.yaml"], folder=PROJECT, env=dict(os.environ))
 
 
 @pytest.mark.parametrize("name", sorted(SERVICES))
@@ -168,12 +224,9 @@ def test_the_image_serves_and_is_healthy_by_its_own_measure(image: Path):
     def healthy() -> bool:
         return subprocess.run(probe, capture_output=True, check=False).returncode == 0
 
+    python, env = python_in(image)
     server = Process("image-web", image.parent)
-    server.start(
-        [sys.executable, "-m", *command],
-        env={"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"} | settings,
-        cwd=image,
-    )
+    server.start([*python, "-m", *command], env=env | settings, cwd=image)
     try:
         wait_until(healthy, seconds=30, process=server)
     finally:
