@@ -12,7 +12,7 @@ from bench.report import say, show_aim, show_table
 if TYPE_CHECKING:
     from bench.server import Server
 
-PARTS = ("engine", "ledger", "watcher", "live", "matches", "size")
+PARTS = ("engine", "ledger", "watcher", "live", "matches", "size", "console")
 AIM = 300_000
 
 
@@ -67,12 +67,19 @@ def _size(server: "Server", options: argparse.Namespace) -> None:
     size.run(server, postings=options.postings)
 
 
+def _console(server: "Server", options: argparse.Namespace) -> None:
+    from bench import console
+
+    console.run(server)
+
+
 ON_SERVER: dict[str, Callable[["Server", argparse.Namespace], None]] = {
     "ledger": _ledger,
     "watcher": _watcher,
     "live": _live,
     "matches": _matches,
     "size": _size,
+    "console": _console,
 }
 
 

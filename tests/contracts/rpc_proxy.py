@@ -88,8 +88,11 @@ def running_proxy(target: str) -> Iterator[RpcProxy]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            answer = proxy.answer(request)
+            length = int(self.headers["Content-Length"])
+            body = self.rfile.read(length)
+            if len(body) < length:
+                return  # the client was killed as it asked
+            answer = proxy.answer(json.loads(body))
             if not isinstance(answer, Raw):
                 answer = Raw(200, json.dumps(answer).encode())
             try:
