@@ -3,6 +3,7 @@
 import os
 import platform
 import shutil
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ CHAIN_ID = 31337
 # The mnemonic every Ethereum tool uses for its test accounts: public, so worthless on purpose.
 DEV_MNEMONIC = "test test test test test test test test test test test junk"
 DEV_ACCOUNTS = 10
+# Of a node without history.
+STATES_KEPT = 256
 
 
 class ChainNode(Service):
@@ -39,12 +42,16 @@ class ChainNode(Service):
         *,
         port: int | None = None,
         keep: bool = True,
+        history: bool = True,
         chain_id: int = CHAIN_ID,
         say: Say = say_on_stderr,
     ) -> None:
-        """`keep=False` forgets the chain when it is stopped."""
+        """`keep=False` forgets the chain when it is stopped; `history=False` also the accounts'
+        state at all but the newest blocks.
+        """
         super().__init__(root, port=port, say=say)
         self.keep = keep
+        self.history = history
         self.chain_id = chain_id
         self.home = root / self.name
 
@@ -53,13 +60,18 @@ class ChainNode(Service):
         """Where its JSON-RPC answers."""
         return f"http://{HOST}:{self.port}"
 
+    @cached_property
+    def _client(self) -> httpx.Client:
+        # Kept, since a new one takes 25 ms to read the certificates of all authorities. A proxy
+        # that is set for the internet doesn't lead to loopback.
+        return httpx.Client(trust_env=False)
+
     def rpc(self, method: str, *params: object, timeout_seconds: float = 30) -> Any:
         """Call a JSON-RPC method and return its result."""
-        answer = httpx.post(
+        answer = self._client.post(
             self.url,
             json={"jsonrpc": "2.0", "id": 1, "method": method, "params": params},
             timeout=timeout_seconds,
-            trust_env=False,  # a proxy set for the internet doesn't lead to loopback
         ).json()
         if "error" in answer:
             raise DevStackError(f"{method}: {answer['error']}")
@@ -113,6 +125,8 @@ class Anvil(ChainNode):
         ]
         if self.keep:
             command += ["--state", self.home / "state.json", "--state-interval", "60"]
+        if not self.history:
+            command += ["--prune-history", str(STATES_KEPT)]
         self.process.start(command, cwd=self.home)
         wait_until(self.ready, seconds=READY_SECONDS, process=self.process)
 

@@ -71,13 +71,18 @@ class Services:
         *,
         fixed_ports: bool = False,
         with_chain: bool = True,
+        throwaway_chain: bool = False,
         say: Say = say_on_stderr,
     ) -> None:
-        """`fixed_ports` takes the ports of the settings; otherwise any free ones."""
+        """`fixed_ports` takes the ports of the settings; otherwise any free ones.
+
+        `throwaway_chain` has the chain write nothing to the disk.
+        """
         self.root = root.resolve()
         self.say = say
         self._fixed_ports = fixed_ports
         self._with_chain = with_chain
+        self._throwaway_chain = throwaway_chain
         self._lock = RootLock(self.root)
         self._stack = contextlib.ExitStack()
         self.postgres: Postgres
@@ -101,7 +106,13 @@ class Services:
             )
             if self._with_chain:
                 self.chain = stack.enter_context(
-                    chain_node(self.root, port=port("BAS_CHAIN_PORT", 8545), say=self.say)
+                    chain_node(
+                        self.root,
+                        port=port("BAS_CHAIN_PORT", 8545),
+                        keep=not self._throwaway_chain,
+                        history=not self._throwaway_chain,
+                        say=self.say,
+                    )
                 )
             self._stack = stack.pop_all()
 

@@ -23,7 +23,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=_seeds, default=_seeds("1-5"), help="one, or FROM-TO")
     parser.add_argument("--deposits", type=int, default=200, help="of each seed")
     options = parser.parse_args()
-    services = Services(throwaway_root("chaos"))
+    services = Services(throwaway_root("chaos"), throwaway_chain=True)
     try:
         with services:
             _prepare(services)

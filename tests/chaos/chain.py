@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from web3.contract import Contract
 
-from bas_site.devstack.chain_nodes import ChainNode
 from tests.contracts.world import GAS, PRICE, TOKEN_PRICE, World
 
 DEEPEST_REORG = 24
@@ -20,16 +19,10 @@ class Snapshot:
     sent: list[tuple[str, bytes]] = field(default_factory=list)
 
 
-def go_back(node: ChainNode, snapshot: str) -> None:
-    """Have a node forget what came after a snapshot, and the snapshot."""
-    if not node.rpc("evm_revert", snapshot):
-        raise RuntimeError("The chain would not go back.")
-
-
 class Players:
     """Makes deposits of every kind, and reorganisations of random depth."""
 
-    def __init__(self, world: World, dice: random.Random, highest: int = 0) -> None:
+    def __init__(self, world: World, dice: random.Random) -> None:
         self.world = world
         self.dice = dice
         self.forwarder: Contract = world.deploy_test("Forwarder")
@@ -37,7 +30,7 @@ class Players:
         self.deposits = 0
         self.reorgs = 0
         self.deepest = 0
-        self.highest = highest
+        self.highest = 0
         self.first = world.head
 
     def deposit(self) -> None:
@@ -62,7 +55,8 @@ class Players:
             case 3:
                 self.deposits += 1
                 fields = {"from": player, "to": self.world.vault.address, "gas": GAS}
-                self.world.node.eth.send_transaction(fields | {"value": credits_ * PRICE})
+                sent = self.world.node.eth.send_transaction(fields | {"value": credits_ * PRICE})
+                self.world.mined(sent)
             case _:
                 # Signed beforehand, so that it can come back after the chain forgot it.
                 self.deposits += 1
@@ -93,7 +87,8 @@ class Players:
         snapshot = self.snapshots[place]
         # The node forgets the snapshots taken after one that it goes back to, and that one too.
         del self.snapshots[place:]
-        go_back(self.world.chain_node, snapshot.id)
+        if not self.world.chain_node.rpc("evm_revert", snapshot.id):
+            raise RuntimeError("The chain would not go back.")
         self.world.chain_node.rpc("evm_increaseTime", self.dice.randint(1, 100))
         self.reorgs += 1
         self.deepest = max(self.deepest, head - snapshot.head)
@@ -112,11 +107,18 @@ class Players:
         """End above every block ever seen, with all confirmations given."""
         self.world.mine(max(1, self.highest - self.world.head) + 10)
 
-    def lost_blocks(self) -> list[int]:
-        """The blocks of its own chain that the node does not have."""
-        numbers = range(self.first, self.world.head + 1)
+    def lost(self) -> str:
+        """What the node itself lost of its own chain, asked without our code; nothing, mostly."""
         ask = self.world.chain_node.rpc
-        return [n for n in numbers if ask("eth_getBlockByNumber", hex(n), False) is None]
+        numbers = range(self.first, self.world.head + 1)
+        if gone := [n for n in numbers if ask("eth_getBlockByNumber", hex(n), False) is None]:
+            return f"blocks {gone[0]} to {gone[-1]}"
+        made = self.world.vault.functions.depositCount().call()
+        events = self.world.vault.events.Deposited().get_logs(from_block=0)
+        told = [event["args"]["id"] for event in events]
+        if told != list(range(1, made + 1)):
+            return f"events: of {made} deposits it tells of {len(told)}"
+        return ""
 
     def truth(self) -> dict[str, int]:
         """Each player's credits as the vault's own history tells them, read without our code."""

@@ -17,7 +17,7 @@ from bas_site.audit import findings
 from bas_site.devstack import Services
 from contracts import nodes, watcher
 from contracts.models import Chain, Deposit, Node
-from tests.chaos.chain import Players, go_back
+from tests.chaos.chain import Players
 from tests.chaos.faults import Faults
 from tests.chaos.worker import work
 from tests.contracts.rpc_proxy import running_proxy
@@ -25,7 +25,6 @@ from tests.contracts.world import new_world
 from wallets.models import Account
 
 QUIET_SECONDS = 90
-TRIES = 3
 CALM_SECONDS = 2
 
 
@@ -97,30 +96,10 @@ class Workers:
 
 
 def run_seed(services: Services, seed: int, deposits: int, say: Callable[[str], None]) -> Counter:
-    """One seed on a vault of its own; what it was made of. Raises Chaos.
-
-    Now and then Anvil loses blocks in the middle of its own chain, by an evm_revert on a busy
-    machine. No watcher can, or may, get past that: the seed is begun again from where it began.
-    """
+    """One seed on a vault of its own; what it was made of. Raises Chaos."""
     assert services.chain
     settings.CHAIN_RPC_URLS = [services.chain.url]
-    world = new_world(services.chain)
-    highest = 0
-    for _ in range(TRIES):
-        begin = services.chain.rpc("evm_snapshot")
-        players = Players(world, random.Random(seed), highest)
-        counts = _run_once(services, seed, players, deposits, say)
-        if counts is not None:
-            return counts
-        highest = players.highest
-        go_back(services.chain, begin)
-    raise Chaos(f"The node lost its own blocks {TRIES} times.")
-
-
-def _run_once(
-    services: Services, seed: int, players: Players, deposits: int, say: Callable[[str], None]
-) -> Counter | None:
-    assert services.chain
+    players = Players(new_world(services.chain), random.Random(seed))
     with ExitStack() as stack:
         proxies = [stack.enter_context(running_proxy(services.chain.url)) for _ in range(2)]
         faults = Faults(proxies, players.dice, lambda: players.world.head)
@@ -130,9 +109,9 @@ def _run_once(
         faults.heal()
         players.settle()
         workers.finish()
-    if lost := players.lost_blocks():
-        say(f"seed {seed} is begun again: the node lost its own blocks {lost[0]} to {lost[-1]}")
-        return None
+    # No watcher can, or may, get past that.
+    if lost := players.lost():
+        raise Chaos(f"Of its own chain the node lost {lost}.")
     _wait_until_quiet(services)
     counts += Counter(
         deposits=players.deposits,

@@ -59,9 +59,13 @@ class World:
 
     def send(self, call: Any, sender: str, value: int = 0) -> Any:
         sent = call.transact({"from": sender, "value": value, "gas": GAS})
-        receipt = self.node.eth.wait_for_transaction_receipt(sent, poll_latency=0.01)
+        receipt = self.mined(sent)
         assert receipt["status"] == 1
         return receipt
+
+    def mined(self, sent: bytes) -> Any:
+        """Wait for a transaction's receipt: Anvil loses blocks if it goes back while it mines."""
+        return self.node.eth.wait_for_transaction_receipt(sent, poll_latency=0.01)
 
     def deploy_test(self, name: str, *args: Any) -> Contract:
         built = load(name)
@@ -109,8 +113,7 @@ class World:
         return bytes(signer.sign_transaction(fields).raw_transaction)
 
     def send_raw(self, raw: bytes) -> Any:
-        sent = self.node.eth.send_raw_transaction(raw)
-        return self.node.eth.wait_for_transaction_receipt(sent, poll_latency=0.01)
+        return self.mined(self.node.eth.send_raw_transaction(raw))
 
     def newcomer(self) -> LocalAccount:
         """Somebody with coins and a key of their own."""
