@@ -14,6 +14,7 @@ from typing import Any
 
 from django.contrib.auth.hashers import make_password
 from django.db import connection
+from django.db.models import F
 from django.utils import timezone
 from eth_utils.address import to_checksum_address
 
@@ -21,6 +22,7 @@ from contracts.deposits import credit_confirmed
 from contracts.models import NATIVE, Chain, Token, Vault
 from engine import RULESETS
 from matches.lobby import DEFAULT_RULESET
+from matches.models import Match, Seat, Side
 from wallets import ledger
 from wallets.db import in_transaction
 from wallets.ledger import CREDITS, Draft, Leg
@@ -34,6 +36,7 @@ FEE_BPS = 250
 MOVEMENTS = 6
 DEPOSITS_A_STEP = 20_000
 MATCHES_A_STEP = 300
+PAIR_MET = 14  # times
 Say = Callable[[str], None]
 
 
@@ -139,6 +142,7 @@ def seed(size: Size, say: Say) -> None:
         ("escrow accounts", ADD_ESCROWS),
     ):
         say(f"{what}: {_run(statement, figures):,}")
+    _a_pair_to_look_at()
     for done in _credit(vault.chain, size):
         say(f"deposits credited: {done:,} of {size.deposits:,}")
     for done in _play(size):
@@ -193,6 +197,22 @@ def _run(statement: str, figures: dict[str, Any]) -> int:
         cursor.execute("SET LOCAL statement_timeout = 0")
         cursor.execute(statement, figures)
         return int(cursor.rowcount)
+
+
+@in_transaction
+def _a_pair_to_look_at() -> None:
+    """Two players who meet again and again, and one of them gives up at once."""
+    one, other = Wallet.objects.filter(is_staff=False).order_by("-pk")[:2]
+    between_others = Match.objects.exclude(seats__wallet__in=(one, other))
+    newest = list(between_others.order_by("-created_at").values_list("pk", flat=True)[:PAIR_MET])
+    for side, wallet in ((Side.A, one), (Side.B, other)):
+        Seat.objects.filter(match__in=newest, side=side).update(wallet=wallet)
+    Match.objects.filter(pk__in=newest).update(
+        status=Match.Status.WON,
+        winner=Side.A,
+        ended_by="resigned",
+        ended_at=F("started_at") + timedelta(seconds=9),
+    )
 
 
 def _credit(chain: Chain, size: Size) -> Iterator[int]:

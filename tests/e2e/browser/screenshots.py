@@ -1,4 +1,4 @@
-"""`make screenshots`: each page as players see it, wide and narrow, into docs/pictures."""
+"""`make screenshots`: each page, the console's too, into docs/pictures."""
 
 import base64
 import sys
@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from bas_site.devstack.service import PROJECT
 from bas_site.devstack.services import remove_root, throwaway_root
-from bas_site.devstack.stack import Stack
+from bas_site.devstack.stack import OPERATOR, Stack
 from tests.e2e.browser.conftest import FLAGS, chromium
 from tests.e2e.browser.visitor import (
     Visitor,
@@ -23,6 +23,16 @@ PICTURES = PROJECT / "docs" / "pictures"
 WIDTHS = (1280, 360)
 HEIGHT = 800
 QUALITY = 82
+CONSOLE = {
+    "console-dashboard": "",
+    "console-fair-play": "fair-play/",
+    "console-sessions": "sessions/",
+    "console-services": "wallets/service/",
+    "console-withdrawals": "contracts/withdrawal/",
+    "console-second-factor": "second-factor/",
+}
+# A withdrawal that waits for an operator.
+SETTINGS = {"WITHDRAWAL_APPROVAL_CREDITS": "50"}
 # What Ann and Bob play: the opening, then a round that goes Ann's way, mostly.
 MOVES = [
     ("Rock", "Scissors"),
@@ -36,13 +46,14 @@ MOVES = [
 
 
 def main() -> int:
-    """Take all pictures of one story: two players meet, fight, and one gives up."""
+    """Take all pictures of one story: two players meet, fight, one gives up; operators look on."""
     root = throwaway_root("screenshots")
     PICTURES.mkdir(exist_ok=True)
-    with Stack(root) as stack, sync_playwright() as playwright:
+    with Stack(root, env=SETTINGS) as stack, sync_playwright() as playwright:
         path = chromium(playwright.chromium.executable_path)
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         _story(browser, stack.url)
+        _console(browser, stack)
         browser.close()
     remove_root(root)
     return 0
@@ -86,7 +97,10 @@ def _story(browser: Browser, url: str) -> None:
     expect(ann.get_by_text("All is as it must be")).to_be_visible()
     ann.get_by_role("slider").fill("5")
     _picture(ann, "replay")
-    _withdraw(ann, credits=40)
+    _ask_for(eve, credits=60)
+    _ask_for(ann, credits=40)
+    ann.get_by_role("button", name="Redeem 40 credits").click()
+    expect(ann.get_by_text("paid out")).to_be_visible()
     _picture(ann, "credits")
     for name in ("leaderboard", "rules", "verify"):
         ann.goto(f"/{name}")
@@ -109,12 +123,46 @@ def _choose_and_lock(page: Page, move: str) -> None:
     lock_button(page).click()
 
 
-def _withdraw(page: Page, *, credits: int) -> None:
+def _ask_for(page: Page, *, credits: int) -> None:
     page.goto("/credits")
     page.get_by_label("Credits to take out").fill(str(credits))
     page.get_by_role("button", name="Ask for a voucher").click()
-    page.get_by_role("button", name=f"Redeem {credits} credits").click()
-    expect(page.get_by_text("paid out")).to_be_visible()
+    expect(page.get_by_label("Credits to take out")).to_have_value("")
+
+
+def _console(browser: Browser, stack: Stack) -> None:
+    """What operators see, with made-up history besides the story's."""
+    stack.manage("audit")
+    stack.manage("seed")
+    page = Visitor(browser, stack.url, width=WIDTHS[0]).page
+    page.goto("/admin/")
+    page.get_by_label("Username").fill(OPERATOR)
+    page.get_by_label("Password").fill(stack.operator_password)
+    page.get_by_role("button", name="Log in").click()
+    page.goto("/admin/wallets/service/withdrawals/pause/")
+    page.get_by_label("Reason").fill("The signing key is being changed")
+    page.get_by_role("button", name="Pause").click()
+    for name, address in CONSOLE.items():
+        page.goto(f"/admin/{address}")
+        _whole(page, name)
+    page.goto("/admin/fair-play/")
+    page.locator("article h2 a").first.click()
+    _whole(page, "console-player")
+    page.goto(page.url.replace("change", "freeze"))
+    _whole(page, "console-freeze")
+    page.emulate_media(color_scheme="dark")
+    page.goto("/admin/")
+    _whole(page, "console-dark")
+
+
+def _whole(page: Page, name: str) -> None:
+    page.set_viewport_size({"width": WIDTHS[0], "height": HEIGHT})
+    page.wait_for_load_state("networkidle")
+    # Charts are drawn a moment later.
+    page.wait_for_timeout(1_500)
+    height = page.evaluate("document.documentElement.scrollHeight")
+    page.set_viewport_size({"width": WIDTHS[0], "height": height})
+    _write(page, name)
 
 
 def _picture(page: Page, name: str, widths: tuple[int, ...] = WIDTHS) -> None:
@@ -128,13 +176,17 @@ def _picture(page: Page, name: str, widths: tuple[int, ...] = WIDTHS) -> None:
         if content and content["y"] + content["height"] > HEIGHT:
             page.set_viewport_size({"width": width, "height": height})
         page.evaluate("scrollTo(0, 0)")
-        chrome = page.context.new_cdp_session(page)
-        form = {"format": "webp", "quality": QUALITY}
-        picture = chrome.send("Page.captureScreenshot", form)
-        target: Path = PICTURES / f"{name}-{width}.webp"
-        target.write_bytes(base64.b64decode(picture["data"]))
-        print(f"{target.relative_to(PROJECT)}: {target.stat().st_size // 1024} KB")
+        _write(page, f"{name}-{width}")
     page.set_viewport_size({"width": WIDTHS[0], "height": HEIGHT})
+
+
+def _write(page: Page, name: str) -> None:
+    chrome = page.context.new_cdp_session(page)
+    form = {"format": "webp", "quality": QUALITY}
+    picture = chrome.send("Page.captureScreenshot", form)
+    target: Path = PICTURES / f"{name}.webp"
+    target.write_bytes(base64.b64decode(picture["data"]))
+    print(f"{target.relative_to(PROJECT)}: {target.stat().st_size // 1024} KB")
 
 
 if __name__ == "__main__":
