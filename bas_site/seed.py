@@ -142,7 +142,7 @@ def seed(size: Size, say: Say) -> None:
         ("escrow accounts", ADD_ESCROWS),
     ):
         say(f"{what}: {_run(statement, figures):,}")
-    _a_pair_to_look_at()
+    _a_pair_to_look_at(wallets)
     for done in _credit(vault.chain, size):
         say(f"deposits credited: {done:,} of {size.deposits:,}")
     for done in _play(size):
@@ -200,13 +200,16 @@ def _run(statement: str, figures: dict[str, Any]) -> int:
 
 
 @in_transaction
-def _a_pair_to_look_at() -> None:
+def _a_pair_to_look_at(wallets: list[int]) -> None:
     """Two players who meet again and again, and one of them gives up at once."""
-    one, other = Wallet.objects.filter(is_staff=False).order_by("-pk")[:2]
-    between_others = Match.objects.exclude(seats__wallet__in=(one, other))
-    newest = list(between_others.order_by("-created_at").values_list("pk", flat=True)[:PAIR_MET])
+    *others, one, other = wallets
+    between_others = Match.objects.filter(seats__wallet__in=others).exclude(
+        seats__wallet__in=(one, other)
+    )
+    newest_first = between_others.order_by("-created_at").distinct()
+    newest = list(newest_first.values_list("pk", flat=True)[:PAIR_MET])
     for side, wallet in ((Side.A, one), (Side.B, other)):
-        Seat.objects.filter(match__in=newest, side=side).update(wallet=wallet)
+        Seat.objects.filter(match__in=newest, side=side).update(wallet_id=wallet)
     Match.objects.filter(pk__in=newest).update(
         status=Match.Status.WON,
         winner=Side.A,

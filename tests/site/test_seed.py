@@ -11,6 +11,7 @@ from contracts.funding import payers_of
 from contracts.models import Chain, Deposit
 from matches.fair_play import suspicious_pairs
 from matches.models import Match
+from tests.site.admin_world import a_running_match
 from wallets.models import Account, Posting, Wallet
 
 pytestmark = pytest.mark.django_db
@@ -37,6 +38,15 @@ def test_the_books_are_in_order_and_as_full_as_was_asked_for():
     assert said.endswith("done\n")
     (pair,) = suspicious_pairs(payers_of)
     assert pair.fast_resignations == PAIR_MET
+
+
+def test_matches_that_were_there_are_left_alone():
+    before = a_running_match()
+    seats = list(before.seats.values())
+    seed()
+    before.refresh_from_db()
+    assert before.status == Match.Status.RUNNING
+    assert list(before.seats.values()) == seats
 
 
 def test_no_watcher_looks_for_it_and_it_is_done_once():
