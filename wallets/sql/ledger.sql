@@ -197,7 +197,8 @@ $$;
 -- Seen at the end of each statement that adds postings: the legs of their transfers sum to zero in
 -- each asset, what they refer to exists, and each follows the one before it on its account, which
 -- has moved already. The lookups are one by one on purpose: a join would be planned for as many rows
--- as the first statement of a session adds, and kept for all others.
+-- as the first statement of a session adds, and kept for all others; or, before postings were ever
+-- analyzed, for thousands of legs a transfer, by reading all accounts for each.
 CREATE FUNCTION ledger_check_postings() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     wrong bigint;
@@ -218,9 +219,10 @@ BEGIN
             ) END
         )
         AND 0 = (
-            SELECT sum(p.amount)
-            FROM public.wallets_posting p JOIN public.wallets_account o ON o.id = p.account_id
-            WHERE p.transfer_id = leg.transfer_id AND o.asset_id = a.asset_id
+            SELECT sum(p.amount) FROM public.wallets_posting p
+            WHERE p.transfer_id = leg.transfer_id AND a.asset_id = (
+                SELECT asset_id FROM public.wallets_account WHERE id = p.account_id
+            )
         )
     ) IS NOT TRUE
     LIMIT 1;
