@@ -1,13 +1,11 @@
 """What a request costs when the tables are large, beside what it costs when they are small."""
 
-import contextlib
 import random
-import statistics
-import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.db import connections
 from django.utils import timezone
@@ -15,6 +13,7 @@ from rest_framework.pagination import Cursor
 from rest_framework.request import Request
 from rest_framework.test import APIRequestFactory
 
+from bench.databases import HOST, in_turns, new_database, using
 from bench.history import History, load
 from bench.report import say, show_aim, show_table, stdout
 from bench.server import Server
@@ -26,10 +25,6 @@ SMALL_POSTINGS = 5_000
 AIM = 1.2
 RUNS = 300
 WARM_UP = 30
-# Links on a page name the host that was asked, which has to be one of ours.
-HOST = "localhost"
-# Django's own name of the connection that the application uses.
-DEFAULT = "default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +52,6 @@ class Database:
     def busy_account(self) -> int:
         """The id of the busy player's account; the others' follow."""
         return self.vault.pk + 1
-
-
-@contextlib.contextmanager
-def using(database: str) -> Iterator[None]:
-    """Let the application's code run on a database."""
-    before = connections[DEFAULT]
-    connections[DEFAULT] = connections[database]
-    try:
-        yield
-    finally:
-        connections[DEFAULT] = before
 
 
 def transfer(database: Database) -> None:
@@ -131,8 +115,7 @@ def run(server: Server, *, postings: int) -> None:
 
 def _prepare(server: Server, name: str, postings: int) -> Database:
     say(f"size: creating the {name} database")
-    server.create_database(name)
-    connections.settings[name] = {**connections.settings[DEFAULT], "NAME": name}
+    new_database(server, name)
     with using(name):
         vault = ledger.system_account(Account.Kind.VAULT)
         with server.superuser(name) as connection:
@@ -165,17 +148,8 @@ def _deep(wallet: Wallet) -> str:
 
 def _measure(
     name: str, request: Callable[[Database], object], small: Database, large: Database
-) -> tuple[float, float]:
+) -> list[float]:
     """Median seconds in the small and in the large database, which take turns."""
     say(f"size: {name}")
-    seconds: dict[str, list[float]] = {small.name: [], large.name: []}
-    for _ in range(WARM_UP + RUNS):
-        for database in random.sample([small, large], 2):
-            with using(database.name):
-                started = time.perf_counter()
-                request(database)
-                seconds[database.name].append(time.perf_counter() - started)
-    return (
-        statistics.median(seconds[small.name][WARM_UP:]),
-        statistics.median(seconds[large.name][WARM_UP:]),
-    )
+    requests = {database.name: partial(request, database) for database in (small, large)}
+    return in_turns(requests, runs=RUNS, warm_up=WARM_UP)

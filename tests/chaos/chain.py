@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import dataclass, field
+from typing import Any
 
 from web3.contract import Contract
 
@@ -114,16 +115,18 @@ class Players:
         if gone := [n for n in numbers if ask("eth_getBlockByNumber", hex(n), False) is None]:
             return f"blocks {gone[0]} to {gone[-1]}"
         made = self.world.vault.functions.depositCount().call()
-        events = self.world.vault.events.Deposited().get_logs(from_block=0)
-        told = [event["args"]["id"] for event in events]
+        told = [event["args"]["id"] for event in self._deposited()]
         if told != list(range(1, made + 1)):
             return f"events: of {made} deposits it tells of {len(told)}"
         return ""
 
+    def _deposited(self) -> Any:
+        return self.world.vault.events.Deposited().get_logs(from_block=0)
+
     def truth(self) -> dict[str, int]:
         """Each player's credits as the vault's own history tells them, read without our code."""
         credits_: dict[str, int] = {}
-        for event in self.world.vault.events.Deposited().get_logs(from_block=0):
+        for event in self._deposited():
             paid = event["args"]
             native = int(paid["token"], 16) == 0
             worth = paid["amount"] // (PRICE if native else TOKEN_PRICE)

@@ -37,7 +37,7 @@ def test_a_token_deposit_is_worth_what_the_vault_says(world: World):
 
 def test_a_plain_transfer_to_the_vault_is_a_deposit(world: World):
     fields = {"from": world.players[0], "to": world.vault.address, "value": 2 * PRICE}
-    world.node.eth.wait_for_transaction_receipt(world.node.eth.send_transaction(fields))
+    world.mined(world.node.eth.send_transaction(fields))
     world.confirm()
 
     world.scan()

@@ -14,7 +14,7 @@ from wallets.models import Wallet
 
 def pay(world: World, payer: str, to: str, value: int = 10**18) -> int:
     sent = world.node.eth.send_transaction({"from": payer, "to": to, "value": value})
-    return world.node.eth.wait_for_transaction_receipt(sent, poll_latency=0.01)["blockNumber"]
+    return world.mined(sent)["blockNumber"]
 
 
 def an_address(n: int) -> str:
