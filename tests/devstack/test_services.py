@@ -14,6 +14,8 @@ from pathlib import Path
 import psutil
 import psycopg
 import pytest
+from web3 import Web3
+from web3.types import TxReceipt
 
 from bas_site.devstack import Anvil, DevStackError, Postgres, Services, Valkey
 from bas_site.devstack.ports import HOST, choose_port, free_port
@@ -137,20 +139,25 @@ def test_a_restart_keeps_the_data_and_a_stop_leaves_no_process(root: Path):
 LOGGER = "0x67" + "60aa60206000a100" + "60005260086018f3"
 
 
+def mined(chain: Anvil, transaction: dict[str, str]) -> TxReceipt:
+    node = Web3(Web3.HTTPProvider(chain.url))
+    sent = chain.rpc("eth_sendTransaction", transaction)
+    return node.eth.wait_for_transaction_receipt(sent, poll_latency=0.01)
+
+
 def test_a_restart_keeps_the_chains_blocks_receipts_and_logs(root: Path):
     with Anvil(root) as chain:
         account = chain.rpc("eth_accounts")[0]
-        deployed = chain.rpc("eth_sendTransaction", {"from": account, "data": LOGGER})
-        address = chain.rpc("eth_getTransactionReceipt", deployed)["contractAddress"]
-        called = chain.rpc("eth_sendTransaction", {"from": account, "to": address})
+        address = mined(chain, {"from": account, "data": LOGGER})["contractAddress"]
+        called = mined(chain, {"from": account, "to": address})["transactionHash"]
         chain.mine(5)
         block = chain.rpc("eth_getBlockByNumber", "0x2", False)
     with Anvil(root) as chain:
         assert chain.rpc("eth_blockNumber") == "0x7"
         assert chain.rpc("eth_getBlockByNumber", "0x2", False)["hash"] == block["hash"]
-        assert chain.rpc("eth_getTransactionReceipt", called)["status"] == "0x1"
+        assert chain.rpc("eth_getTransactionReceipt", called.to_0x_hex())["status"] == "0x1"
         logs = chain.rpc("eth_getLogs", {"fromBlock": "0x0", "toBlock": "0x3"})
-        assert [log["transactionHash"] for log in logs] == [called]
+        assert [log["transactionHash"] for log in logs] == [called.to_0x_hex()]
         assert chain.rpc("eth_getCode", address, "latest") != "0x"
 
 
