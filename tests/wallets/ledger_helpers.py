@@ -1,5 +1,6 @@
 """Wallets with credits, and a look at every balance, for the ledger's tests."""
 
+import os
 from collections.abc import Callable
 from contextlib import contextmanager
 from itertools import count
@@ -36,6 +37,18 @@ def available(wallet: Wallet) -> int:
 def all_balances() -> dict[str, int]:
     """Every account's balance, by its key."""
     return {account.key: ledger.balance(account) for account in Account.objects.all()}
+
+
+@contextmanager
+def as_app_role():
+    """Be the role that the web servers and workers log in with."""
+    role = os.environ["DATABASE_APP_ROLE"]
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET ROLE {role}")
+        try:
+            yield cursor
+        finally:
+            cursor.execute("RESET ROLE")
 
 
 @contextmanager

@@ -1,12 +1,9 @@
 """Attempts to bend the ledger by SQL, as the application's own role and as the tables' owner."""
 
-import os
-from contextlib import contextmanager
-
 import pytest
 from django.db import connection, transaction
 
-from tests.wallets.ledger_helpers import ledger_rows, new_escrow, new_wallet, refused
+from tests.wallets.ledger_helpers import as_app_role, ledger_rows, new_escrow, new_wallet, refused
 from wallets import ledger
 from wallets.models import Account, Transfer
 
@@ -36,18 +33,6 @@ def scene():
         "vault": ledger.system_account(Account.Kind.VAULT).pk,
         "transfer": receipt.transfer_id,
     }
-
-
-@contextmanager
-def as_app_role():
-    """Be the role that the web servers and workers log in with."""
-    role = os.environ["DATABASE_APP_ROLE"]
-    with connection.cursor() as cursor:
-        cursor.execute(f"SET ROLE {role}")
-        try:
-            yield cursor
-        finally:
-            cursor.execute("RESET ROLE")
 
 
 # Twelve ways in, in the words of whoever tries them.

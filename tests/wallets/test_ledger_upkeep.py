@@ -8,8 +8,8 @@ import time_machine
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from tests.wallets.ledger_helpers import available, new_escrow, new_wallet, refused
-from wallets import ledger, ledger_upkeep
+from tests.wallets.ledger_helpers import as_app_role, available, new_escrow, new_wallet, refused
+from wallets import ledger, ledger_upkeep, tasks
 from wallets.audit import BEGINNING, CHECKS, Since
 from wallets.ledger_upkeep import NotSettled, roll_up, seal_days, settled_posting
 from wallets.models import Account, Posting, Seal, Transfer
@@ -108,6 +108,16 @@ def test_a_day_is_sealed_once_and_only_when_it_has_ended():
     assert (seal.postings, seal.posting) == (2, Posting.objects.latest("id").pk)
     assert seal.system_balances == {str(vault().pk): "-5"}
     assert seal_days() is None
+
+
+def test_the_workers_role_rolls_up_and_seals():
+    new_wallet(5)
+    with as_app_role():
+        tasks.roll_up()
+        with tomorrow():
+            tasks.seal_days()
+    assert vault().balance == -5
+    assert Seal.objects.count() == 1
 
 
 def test_seals_are_chained():
