@@ -1,6 +1,8 @@
+from pathlib import Path
 from typing import Any
 
 from django.apps import AppConfig
+from django.db import connections
 from django.db.models.signals import post_migrate
 
 
@@ -10,11 +12,17 @@ class WalletsConfig(AppConfig):
     name = "wallets"
 
     def ready(self) -> None:
-        """Keep the database role's grants in step with the tables, and fixed rows there."""
+        """After each migration: the ledger's functions, fixed rows, and the role's grants."""
         from wallets.grants import grant_to_app_role
 
+        post_migrate.connect(_replace_functions, sender=self)
         post_migrate.connect(_ensure_rows, sender=self)
         post_migrate.connect(grant_to_app_role, sender=self)
+
+
+def _replace_functions(*, using: str = "default", **_signal: Any) -> None:
+    with connections[using].cursor() as cursor:
+        cursor.execute((Path(__file__).parent / "sql" / "ledger.sql").read_text())
 
 
 def _ensure_rows(*, using: str = "default", **_signal: Any) -> None:

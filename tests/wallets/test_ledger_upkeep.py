@@ -74,6 +74,19 @@ def test_a_transfer_that_was_open_during_a_roll_up_is_not_left_out(open_transfer
     assert vault().balance == ledger.balance(vault()) == -12
 
 
+def test_migrating_replaces_the_functions_of_an_older_release():
+    definition = "SELECT md5(pg_get_functiondef('ledger_balance(bigint)'::regprocedure))"
+    with connection.cursor() as cursor:
+        current = cursor.execute(definition).fetchone()
+        cursor.execute(
+            "CREATE OR REPLACE FUNCTION ledger_balance(account bigint) RETURNS numeric "
+            "LANGUAGE sql AS 'SELECT 1::numeric'"
+        )
+        assert cursor.execute(definition).fetchone() != current
+        call_command("migrate", verbosity=0)
+        assert cursor.execute(definition).fetchone() == current
+
+
 def test_rolling_up_changes_no_balance_however_often():
     new_wallet(5)
     for _ in range(3):

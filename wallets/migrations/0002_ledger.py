@@ -9,5 +9,6 @@ class Migration(migrations.Migration):
     dependencies = [("wallets", "0001_initial")]
 
     operations = [
-        migrations.RunSQL((SQL / "ledger.sql").read_text(), migrations.RunSQL.noop),
+        migrations.RunSQL((SQL / name).read_text(), migrations.RunSQL.noop)
+        for name in ("tables.sql", "ledger.sql", "triggers.sql")
     ]

@@ -4,16 +4,11 @@
 --   BA001 an account would go below zero        BA002 the key stands for another transfer
 --   BA003 not a valid transfer                  BA004 ledger rows are never changed
 --   BA005 reversals exceed what they reverse
+--
+-- Each `migrate` runs this file again, so that the functions are always those of the code. One whose
+-- arguments or result change needs a migration that drops it.
 
--- How far the balance that a system account carries has summed its postings, by posting id. Django
--- has no use for it.
-ALTER TABLE wallets_account ADD COLUMN rolled_up_to bigint NOT NULL DEFAULT 0;
-CREATE INDEX posting_to_roll_up ON wallets_posting (account_id, id) INCLUDE (amount)
-    WHERE version IS NULL;
--- An account is rewritten with each posting: room on its page keeps that out of the indexes.
-ALTER TABLE wallets_account SET (fillfactor = 50);
-
-CREATE FUNCTION ledger_is_system(kind text) RETURNS boolean
+CREATE OR REPLACE FUNCTION ledger_is_system(kind text) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT kind IN ('vault', 'fees', 'house') $$;
 
 -- Posts transfers, all or none, in one round trip. The first four arrays describe a transfer at each
@@ -23,7 +18,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT kind IN ('vault', 'fees', 'hou
 --
 -- One statement for each table, however many transfers: so the checks run once for all. How many
 -- elements an array has must not matter to the plans, or each call would be planned anew.
-CREATE FUNCTION ledger_post(
+CREATE OR REPLACE FUNCTION ledger_post(
     keys text[], kinds text[], memos text[], reverses bigint[],
     leg_transfers int[], leg_accounts bigint[], leg_amounts numeric[]
 ) RETURNS TABLE (transfer_id bigint, replayed boolean)
@@ -109,7 +104,7 @@ BEGIN
 END $$;
 
 -- The transfers that are posted under these keys, if they are the same in every respect.
-CREATE FUNCTION ledger_posted_before(
+CREATE OR REPLACE FUNCTION ledger_posted_before(
     keys text[], kinds text[], memos text[], reverses bigint[],
     leg_transfers int[], leg_accounts bigint[], leg_amounts numeric[]
 ) RETURNS bigint[]
@@ -147,7 +142,7 @@ END $$;
 
 -- A reversal takes back, account by account, and all reversals of a transfer together at most what it
 -- moved.
-CREATE FUNCTION ledger_check_reversal(reversal bigint, original bigint) RETURNS void
+CREATE OR REPLACE FUNCTION ledger_check_reversal(reversal bigint, original bigint) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
     IF EXISTS (
@@ -168,7 +163,7 @@ BEGIN
 END $$;
 
 -- The balance of any account, this moment's.
-CREATE FUNCTION ledger_balance(account bigint) RETURNS numeric
+CREATE OR REPLACE FUNCTION ledger_balance(account bigint) RETURNS numeric
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
     SELECT a.balance + CASE WHEN ledger_is_system(a.kind) THEN coalesce((
         SELECT sum(p.amount) FROM wallets_posting p
@@ -177,9 +172,46 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_te
     FROM wallets_account a WHERE a.id = account
 $$;
 
+-- The balance of any account at any moment. Along a kept account time never runs backwards, so its
+-- last posting up to the moment is found by halving its versions; a system account is summed up,
+-- from the last seal before the moment.
+CREATE OR REPLACE FUNCTION ledger_balance_at(account bigint, moment timestamptz) RETURNS numeric
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+DECLARE
+    low bigint := 0;
+    high bigint;
+    middle bigint;
+    sealed record;
+BEGIN
+    IF (SELECT ledger_is_system(a.kind) FROM wallets_account a WHERE a.id = account) THEN
+        SELECT s.posting, (s.system_balances ->> account::text)::numeric AS balance INTO sealed
+        FROM wallets_seal s WHERE s.sealed_at <= moment ORDER BY s.posting DESC LIMIT 1;
+        RETURN coalesce(sealed.balance, 0) + coalesce((
+            SELECT sum(p.amount)
+            FROM wallets_posting p JOIN wallets_transfer t ON t.id = p.transfer_id
+            WHERE p.account_id = account AND p.version IS NULL
+              AND p.id > coalesce(sealed.posting, 0) AND t.created_at <= moment
+        ), 0);
+    END IF;
+    SELECT a.version INTO high FROM wallets_account a WHERE a.id = account;
+    WHILE low < high LOOP
+        middle := (low + high + 1) / 2;
+        IF (SELECT t.created_at
+            FROM wallets_posting p JOIN wallets_transfer t ON t.id = p.transfer_id
+            WHERE p.account_id = account AND p.version = middle) <= moment
+        THEN
+            low := middle;
+        ELSE
+            high := middle - 1;
+        END IF;
+    END LOOP;
+    RETURN coalesce((SELECT p.balance FROM wallets_posting p
+                     WHERE p.account_id = account AND p.version = low), 0);
+END $$;
+
 -- Adds to each system account's balance its postings up to and including one of which it is certain
 -- that no posting with a smaller id is still to be committed (wallets/ledger_upkeep.py).
-CREATE FUNCTION ledger_roll_up(upto bigint) RETURNS void
+CREATE OR REPLACE FUNCTION ledger_roll_up(upto bigint) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
     UPDATE wallets_account a
     SET balance = a.balance + coalesce((
@@ -199,7 +231,7 @@ $$;
 -- has moved already. The lookups are one by one on purpose: a join would be planned for as many rows
 -- as the first statement of a session adds, and kept for all others; or, before postings were ever
 -- analyzed, for thousands of legs a transfer, by reading all accounts for each.
-CREATE FUNCTION ledger_check_postings() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_check_postings() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     wrong bigint;
 BEGIN
@@ -232,13 +264,10 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_check_postings AFTER INSERT ON wallets_posting
-    REFERENCING NEW TABLE AS added
-    FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_postings();
 
 -- What is there never changes (ledger_refuse). Should that ever be off: a leg that is moved, changed
 -- or removed leaves its transfers summing to zero, at the latest at commit.
-CREATE FUNCTION ledger_check_moved_leg() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_check_moved_leg() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF EXISTS (
         SELECT FROM public.wallets_posting p
@@ -252,12 +281,10 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-CREATE CONSTRAINT TRIGGER ledger_check_moved_leg AFTER UPDATE OR DELETE ON wallets_posting
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ledger_check_moved_leg();
 
 -- Below zero goes only a player, by the reversal of a deposit that the chain took back. Seen at once,
 -- not at commit, so that whoever asks for too much is told so.
-CREATE FUNCTION ledger_check_funds() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_check_funds() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF NOT EXISTS (
         SELECT FROM public.wallets_transfer t
@@ -271,12 +298,9 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_check_funds AFTER INSERT OR UPDATE ON wallets_posting
-    FOR EACH ROW WHEN (NEW.balance < 0 AND NEW.amount < 0)
-    EXECUTE FUNCTION ledger_check_funds();
 
 -- Seen at commit: a kept account moves forward along its postings, and has what the last of them left.
-CREATE FUNCTION ledger_check_account() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_check_account() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF NOT public.ledger_is_system(NEW.kind) AND (
         (TG_OP = 'UPDATE' AND NEW.version <= OLD.version)
@@ -290,27 +314,10 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-CREATE CONSTRAINT TRIGGER ledger_check_account
-    AFTER INSERT OR UPDATE OF balance, version ON wallets_account
-    DEFERRABLE INITIALLY DEFERRED
-    FOR EACH ROW EXECUTE FUNCTION ledger_check_account();
 
 -- What is written stays as it is.
-CREATE FUNCTION ledger_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION '% on % is refused: what is in the ledger stays; reverse it instead',
         TG_OP, TG_TABLE_NAME USING ERRCODE = 'BA004';
 END $$;
-CREATE TRIGGER ledger_refuse_change BEFORE UPDATE OR DELETE ON wallets_posting
-    FOR EACH ROW EXECUTE FUNCTION ledger_refuse();
-CREATE TRIGGER ledger_refuse_change BEFORE UPDATE OR DELETE ON wallets_transfer
-    FOR EACH ROW EXECUTE FUNCTION ledger_refuse();
-CREATE TRIGGER ledger_refuse_change
-    BEFORE DELETE OR UPDATE OF id, asset_id, kind, key, wallet_id, created_at ON wallets_account
-    FOR EACH ROW EXECUTE FUNCTION ledger_refuse();
-CREATE TRIGGER ledger_refuse_truncate BEFORE TRUNCATE ON wallets_posting
-    EXECUTE FUNCTION ledger_refuse();
-CREATE TRIGGER ledger_refuse_truncate BEFORE TRUNCATE ON wallets_transfer
-    EXECUTE FUNCTION ledger_refuse();
-CREATE TRIGGER ledger_refuse_truncate BEFORE TRUNCATE ON wallets_account
-    EXECUTE FUNCTION ledger_refuse();
