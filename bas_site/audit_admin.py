@@ -17,11 +17,6 @@ class AuditRunAdmin(HasActions, ReadOnlyAdmin):
     list_display = ("started_at", "result", "whole")
     fieldsets = ((None, {"fields": ("started_at", "finished_at", "whole", "result", "findings")}),)
 
-    @admin.display(description="result")
-    def result(self, run: AuditRun) -> str:
-        """Green, or how much of it is red."""
-        return f"red: {run.broken} checks failed" if run.broken else "green"
-
     has_run_permission = may("wallets.run_auditrun")
 
     @with_reason(

@@ -21,6 +21,7 @@ from contracts.models import Chain, Deposit, Redemption, Withdrawal
 from matches.models import Heartbeat, Match, Seat
 from wallets.admin_base import grouped, list_of, page_of
 from wallets.models import Account, AuditRun, Service
+from wallets.selectors import standing_audit
 from wallets.services import paused_services
 
 # What waits for longer than this wants somebody to look.
@@ -37,11 +38,13 @@ class Concern(NamedTuple):
 
 # --- What is wrong ------------------------------------------------------------------------------
 def _audit() -> Iterator[Concern]:
-    run = AuditRun.objects.order_by("started_at").last()
+    run = standing_audit()
     if run is None:
         yield Concern("The books have never been audited.", list_of(AuditRun))
     elif run.broken:
-        yield Concern(f"The audit is red: {run.broken} checks failed.", page_of(run), danger=True)
+        yield Concern(f"The audit is {run.result}.", page_of(run), danger=True)
+    elif run.unseen:
+        yield Concern(f"The audit is {run.result}.", page_of(run))
     elif run.finished_at < timezone.now() - timedelta(seconds=2 * settings.AUDIT_SECONDS):
         yield Concern(f"The last audit was {_ago(run.finished_at)}.", list_of(AuditRun))
 
@@ -168,7 +171,7 @@ def _live() -> tuple[str, str]:
 
 
 def _last_audit() -> tuple[str, str]:
-    run = AuditRun.objects.order_by("started_at").last()
+    run = standing_audit()
     if run is None:
         return "none", "the books have never been audited"
     return "red" if run.broken else "green", _ago(run.finished_at)

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import environ
+from celery.schedules import crontab
 from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
 from django.urls import reverse_lazy
@@ -399,6 +400,11 @@ CELERY_BEAT_SCHEDULE = {
     },
     "seal days that have ended": {"task": "wallets.tasks.seal_days", "schedule": 600.0},
     "audit": {"task": "bas_site.tasks.run_audit", "schedule": AUDIT_SECONDS},
+    "audit from the beginning, at night": {
+        "task": "bas_site.tasks.run_audit",
+        "schedule": crontab(hour="3", minute="30"),
+        "kwargs": {"whole": True},
+    },
     "note the house's figures": {
         "task": "bas_site.tasks.note_figures",
         "schedule": float(FIGURES_SECONDS),

@@ -10,14 +10,14 @@ from contracts.models import Chain, Withdrawal
 from contracts.node import NODE_ERRORS, WrongChain, connect, reason
 from contracts.vouchers import view_uint
 from contracts.withdrawal_audit import CHECKS as WITHDRAWAL_CHECKS
-from wallets.audit import Check, Since, sql_check
+from wallets.audit import Check, NotSeen, Since, sql_check
 
 
 def _vaults_cover_what_is_owed(_since: Since) -> list[str]:
     """Compare each chain's holdings, in credits, with the credits that players are owed.
 
     What the vaults hold beyond that (value sent to them by other ways than a deposit, deposits yet
-    to be confirmed) is a surplus, and no fault.
+    to be confirmed) is a surplus, and no fault. Raises NotSeen if no node tells.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -36,7 +36,7 @@ def _vaults_cover_what_is_owed(_since: Since) -> list[str]:
         if held < owed:
             owed -= _left_already()
     except (WrongChain, *NODE_ERRORS) as error:
-        return [f"The vaults' holdings are not known. {reason(error)}"]
+        raise NotSeen(f"The vaults' holdings are not known. {reason(error)}") from error
     return [] if held >= owed else [f"owed={owed} held={held}"]
 
 

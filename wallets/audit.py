@@ -15,6 +15,11 @@ from django.db import connection
 from wallets.ledger_upkeep import broken_seals
 from wallets.models import Seal
 
+
+class NotSeen(Exception):
+    """What a check compares with can't be looked at now; the message says why."""
+
+
 DAWN = datetime.min.replace(tzinfo=UTC)
 
 
@@ -41,7 +46,7 @@ BEGINNING = Since()
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A truth, and the search for what breaks it."""
+    """A truth, and the search for what breaks it, which may raise NotSeen."""
 
     truth: str
     find: Callable[[Since], list[str]]

@@ -51,6 +51,17 @@ def refusals_explained() -> Iterator[None]:
         raise kind from error
 
 
+@contextmanager
+def unhurried() -> Iterator[None]:
+    """Let statements take longer than any request may."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET statement_timeout = 0")
+        try:
+            yield
+        finally:
+            cursor.execute("RESET statement_timeout")
+
+
 def lock_until_commit(name: str) -> None:
     """Wait until no other transaction holds the lock of this name, and hold it to the end."""
     with connection.cursor() as cursor:

@@ -6,7 +6,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from wallets.models import Account, AuditRun
-from wallets.selectors import system_credits
+from wallets.selectors import standing_audit, system_credits
 
 
 class LedgerCollector(Collector):
@@ -26,7 +26,14 @@ class LedgerCollector(Collector):
         if run is None:
             return
         yield GaugeMetricFamily(
-            "bas_audit_broken_checks", "Checks that failed in the last audit", run.broken
+            "bas_audit_broken_checks",
+            "Checks that failed in the last audit, or in the last of the whole history",
+            standing_audit().broken,
+        )
+        yield GaugeMetricFamily(
+            "bas_audit_unseen_checks",
+            "Checks that the last audit could not make, since no node answered",
+            run.unseen,
         )
         yield GaugeMetricFamily(
             "bas_audit_finished_timestamp_seconds",

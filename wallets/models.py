@@ -312,13 +312,23 @@ class AuditRun(models.Model):
     finished_at = models.DateTimeField()
     whole = models.BooleanField(help_text="from the first posting, not from the last seal")
     broken = models.PositiveIntegerField("checks that failed")
+    unseen = models.PositiveIntegerField(
+        "checks that could not be made", default=0, db_default=0, help_text="no node answered"
+    )
     findings = models.JSONField(help_text="each truth, and the first rows that break it")
 
     class Meta:
         permissions = [("run_auditrun", "Can have the books audited")]
 
     def __str__(self) -> str:
-        return f"{self.started_at:%Y-%m-%d %H:%M} {'red' if self.broken else 'green'}"
+        return f"{self.started_at:%Y-%m-%d %H:%M} {self.result}"
+
+    @property
+    def result(self) -> str:
+        """Green, or how much of it is red or was not seen."""
+        if self.broken:
+            return f"red: {self.broken} checks failed"
+        return f"green, but for {self.unseen} that could not be made" if self.unseen else "green"
 
 
 class Snapshot(models.Model):

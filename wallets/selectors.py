@@ -8,7 +8,7 @@ from django.db.models import F, QuerySet, Sum
 from django.utils import timezone
 
 from wallets import ledger
-from wallets.models import Account, BearerToken, Posting, Wallet
+from wallets.models import Account, AuditRun, BearerToken, Posting, Wallet
 
 # What rooms above hold for a player, by its name in the API: which stake in a match's escrow is
 # whose, only the match knows, so matches registers a function from a wallet to credits.
@@ -29,6 +29,17 @@ def system_credits(kind: Account.Kind) -> int:
     """Credits in a system account; none before its first transfer."""
     account = Account.objects.filter(asset=ledger.CREDITS, key=kind.value).first()
     return ledger.balance(account) if account else 0
+
+
+def standing_audit() -> AuditRun | None:
+    """The audit that counts: the newest, or the newest of the whole history if that found more.
+
+    What is wrong below the last seal is seen by whole audits alone, so one of what came after it
+    takes nothing away.
+    """
+    runs = AuditRun.objects.order_by("-started_at")
+    found = [run for run in (runs.first(), runs.filter(whole=True).first()) if run]
+    return max(found, key=lambda run: run.broken, default=None)
 
 
 def statement(wallet: Wallet) -> QuerySet[Posting]:

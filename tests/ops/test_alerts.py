@@ -101,6 +101,15 @@ def the_vault_is_emptied(running: Running) -> Iterator[None]:
 
 
 @contextmanager
+def no_node_answers_the_audit(running: Running) -> Iterator[None]:
+    running.node.always("eth_getBalance", http_status(502))
+    run_audit()
+    yield
+    running.node.heal()
+    run_audit()
+
+
+@contextmanager
 def the_signer_is_gone(running: Running) -> Iterator[None]:
     withdrawal = running.house.ask(running.player, 5)
     with _later(minutes=11):
@@ -189,6 +198,7 @@ def the_database_refuses(running: Running) -> Iterator[None]:
 CAUSES: dict[str, Callable[[Running], AbstractContextManager[None]]] = {
     "AuditRed": a_balance_is_bent,
     "AuditOverdue": nobody_works,
+    "AuditUnseen": no_node_answers_the_audit,
     "VaultShort": the_vault_is_emptied,
     "WithdrawalsNotSigned": the_signer_is_gone,
     "WithdrawalsNotApproved": no_operator_looks,

@@ -2,9 +2,14 @@
 
 import io
 import logging
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 
 import pytest
+import time_machine
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.utils import timezone
@@ -15,6 +20,7 @@ from contracts.models import NATIVE, Chain, Deposit, Token, Vault
 from matches import battle, lobby, practice
 from tests.wallets.ledger_helpers import new_wallet, refused
 from wallets import ledger
+from wallets.ledger_upkeep import seal_days
 from wallets.models import Account, AuditRun, Posting, Transfer
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -60,7 +66,15 @@ def world(chain, settings):
     battle.resign(wallet=bob, match_id=practised.pk)
     cancelled = lobby.create_match(wallet=bob, stake=40, visibility="open")
     lobby.cancel_match(wallet=bob, match_id=cancelled.pk)
-    return {"ann": ann, "bob": bob, "running": running, "won": won, "vault": vault, "token": token}
+    return {
+        "ann": ann,
+        "bob": bob,
+        "running": running,
+        "won": won,
+        "vault": vault,
+        "token": token,
+        "rpc": chain.url,
+    }
 
 
 def deposit(vault, token, wallet, number, credits_):
@@ -233,12 +247,55 @@ def test_a_vault_that_holds_more_than_it_owes_is_no_fault(world, chain):
     assert run_audit()[0] == "green"
 
 
-def test_a_node_that_can_not_be_asked_turns_it_red_without_its_address(world, settings):
+def test_what_no_node_tells_is_not_seen_rather_than_red(world, settings, client):
     settings.CHAIN_RPC_URLS = ["http://127.0.0.1:9/key-of-mine"]
-    verdict, printed = run_audit()
-    assert verdict == "red"
-    assert "not known" in printed
-    assert "key-of-mine" not in printed
+    out = io.StringIO()
+    with pytest.raises(CommandError, match="green, but for 1 that could not be made"):
+        call_command("audit", stdout=out)
+    assert "not known" in out.getvalue()
+    assert "key-of-mine" not in out.getvalue()
+    assert metric(client, "bas_audit_broken_checks") == 0
+    assert metric(client, "bas_audit_unseen_checks") == 1
+    settings.CHAIN_RPC_URLS = [world["rpc"]]
+    run_audit_task()
+    assert metric(client, "bas_audit_unseen_checks") == 0
+
+
+def test_a_query_of_an_audit_may_take_longer_than_a_requests(world):
+    locked = threading.Event()
+
+    def hold_postings():
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("LOCK TABLE wallets_posting")
+            locked.set()
+            time.sleep(1)
+        connection.close()
+
+    with connection.cursor() as cursor:
+        usual = cursor.execute("SHOW statement_timeout").fetchone()
+        cursor.execute("SET statement_timeout = '300ms'")
+        with ThreadPoolExecutor() as others:
+            others.submit(hold_postings)
+            locked.wait(10)
+            assert run_audit_task() is True
+        assert cursor.execute("SHOW statement_timeout").fetchone() == usual
+
+
+def test_what_is_wrong_below_the_seal_stays_red_until_a_whole_audit_is_green(world, client):
+    for days in (1, 2):
+        with time_machine.travel(datetime.now(UTC) + timedelta(days=days), tick=True):
+            seal_days()
+    bend = "UPDATE wallets_transfer SET created_at = created_at + %s * interval '1 second'"
+    with by_force() as cursor:
+        cursor.execute(bend, [1])
+    assert run_audit_task() is True
+    assert run_audit_task(whole=True) is False
+    assert run_audit_task() is True
+    assert metric(client, "bas_audit_broken_checks") == 1
+    with by_force() as cursor:
+        cursor.execute(bend, [-1])
+    assert run_audit_task(whole=True) is True
+    assert metric(client, "bas_audit_broken_checks") == 0
 
 
 def metric(client, name):
