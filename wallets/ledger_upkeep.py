@@ -137,7 +137,7 @@ def broken_seals(since: datetime | None = None) -> list[str]:
     """The seals, made from a moment on or all, that are not the hash of their rows now."""
     broken = []
     hash_before, first = "", 0
-    for seal in Seal.objects.order_by("posting"):
+    for seal in Seal.objects.order_by("day"):
         if since is None or seal.sealed_at >= since:
             now = hash_of_rows(hash_before, first, seal.posting)
             if now != seal.hash:

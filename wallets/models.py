@@ -299,7 +299,7 @@ class Seal(models.Model):
     sealed_at = models.DateTimeField()
 
     class Meta:
-        ordering = ["posting"]
+        ordering = ["day"]
 
     def __str__(self) -> str:
         return f"{self.day} {self.hash}"

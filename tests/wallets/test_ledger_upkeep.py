@@ -74,6 +74,17 @@ def test_a_transfer_that_was_open_during_a_roll_up_is_not_left_out(open_transfer
     assert vault().balance == ledger.balance(vault()) == -12
 
 
+def test_a_day_without_postings_is_a_link_of_the_chain_too():
+    new_wallet(5)
+    for days in (1, 2, 3):
+        with time_machine.travel(datetime.now(UTC) + timedelta(days=days), tick=True):
+            seal_days()
+    first, second, third = Seal.objects.all()
+    assert first.posting == second.posting == third.posting
+    assert Since.last_seal().moment == third.sealed_at
+    assert broken(BEGINNING) == []
+
+
 def test_migrating_replaces_the_functions_of_an_older_release():
     definition = "SELECT md5(pg_get_functiondef('ledger_balance(bigint)'::regprocedure))"
     with connection.cursor() as cursor:
