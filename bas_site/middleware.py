@@ -1,9 +1,11 @@
-"""What stands before every view: limits by address."""
+"""What stands before every view: limits by address, and a look at what can't be read."""
 
+import re
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.deprecation import MiddlewareMixin
+from rest_framework.exceptions import ParseError
 
 from bas_site import problems
 from wallets.callers import address_of, network_of
@@ -36,10 +38,30 @@ class AddressLimits(MiddlewareMixin):
         return response
 
 
-def _refusal(body: dict[str, Any], wait: int) -> JsonResponse:
+# What PostgreSQL can't store in a text: the character, and how a query and a cookie spell it.
+NUL = re.compile(r"\0|%00|\\000")
+
+
+class Unreadable(MiddlewareMixin):
+    """Refuse what would break whoever reads it, in the framework or in the database."""
+
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
+        """Refuse a NUL in what names things, and read forms in UTF-8, whatever a caller names.
+
+        The framework asks Python for the named codec, and some, such as `zlib`, decode no text.
+        """
+        request.encoding = "utf-8"
+        said = (request.path, request.META["QUERY_STRING"], request.META.get("HTTP_COOKIE", ""))
+        if any(map(NUL.search, said)):
+            malformed = problems.FRAMEWORK_CODES[ParseError]
+            return _refusal(problems.problem(400, *malformed, "A NUL character is in it."))
+        return None
+
+
+def _refusal(body: dict[str, Any], wait: int = 0) -> JsonResponse:
     return JsonResponse(
         body,
         status=body["status"],
         content_type=problems.CONTENT_TYPE,
-        headers={"Retry-After": str(wait), "Cache-Control": "no-store"},
+        headers={"Cache-Control": "no-store"} | ({"Retry-After": str(wait)} if wait else {}),
     )

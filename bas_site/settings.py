@@ -92,6 +92,7 @@ MIDDLEWARE = [
     "corsheaders.middleware.CorsMiddleware",
     "bas_site.browser_headers.BrowserHeaders",
     "bas_site.middleware.AddressLimits",
+    "bas_site.middleware.Unreadable",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

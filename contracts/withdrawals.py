@@ -126,7 +126,8 @@ def approve_withdrawal(*, operator: Wallet, withdrawal_id: int) -> Withdrawal:
         if withdrawal.decided_by_id is None:
             # It needed nobody when it was asked for; since then the threshold has been lowered.
             return _decided(withdrawal, operator)
-        return withdrawal
+        if withdrawal.decided_by_id == operator.pk:
+            return withdrawal
     if withdrawal.status != Status.REQUESTED:
         raise AlreadyDecided
     move(withdrawal, Status.APPROVED)
@@ -140,7 +141,7 @@ def reject_withdrawal(*, operator: Wallet, withdrawal_id: int) -> Withdrawal:
     Raises Forbidden without the permission, NotFound, AlreadyDecided.
     """
     withdrawal = _undecided(operator, withdrawal_id)
-    if withdrawal.status == Status.REJECTED:
+    if (withdrawal.status, withdrawal.decided_by_id) == (Status.REJECTED, operator.pk):
         return withdrawal
     if Status.REJECTED not in Withdrawal.MOVES[withdrawal.status]:
         raise AlreadyDecided

@@ -212,7 +212,8 @@ class WalletAdmin(HasActions, GrantsPermissions, UserAdmin):
         permission="freeze",
         icon="ac_unit",
         question="The player is logged out everywhere, and can't log in, stake or withdraw. "
-        "Matches that run are played by their clocks; no credits are lost.",
+        "Matches that run go on by their clocks, and may be lost by them: void those first that "
+        "should not.",
         possible=lambda wallet: wallet.is_active and not wallet.is_staff,
     )
     def freeze(self, *, operator: Wallet, row: Wallet, reason: str) -> None:

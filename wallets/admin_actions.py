@@ -73,8 +73,10 @@ def with_reason(
     def decorate(do: Callable[..., None]) -> Any:
         @in_transaction
         def done(page: ConsoleAdmin, request: HttpRequest, row: Model | None, said: Any) -> None:
+            repeated = row is not None and not possible(row)
             do(page, operator=request.user, row=row, **said)
-            _record(page, request, row, f"{label}: {_in_words(said)}")
+            if not repeated:
+                _record(page, request, row, f"{label}: {_in_words(said)}")
 
         @action(description=label, url_path=do.__name__, icon=icon, permissions=[permission])
         @wraps(do)

@@ -8,7 +8,12 @@ from django.contrib.admin.utils import flatten_fieldsets
 from django.http import HttpRequest
 from eth_utils.address import is_address, to_checksum_address
 
-from wallets.adjustments import approve_adjustment, propose_adjustment, reject_adjustment
+from wallets.adjustments import (
+    MAX_AMOUNT,
+    approve_adjustment,
+    propose_adjustment,
+    reject_adjustment,
+)
 from wallets.admin_actions import HasActions, may, with_reason
 from wallets.admin_base import ReadOnlyAdmin, by_address
 from wallets.models import Adjustment, Seal, Wallet
@@ -18,7 +23,11 @@ class ProposalForm(forms.ModelForm):
     """What an operator says of an adjustment."""
 
     address = forms.CharField(max_length=42, help_text="the player's")
-    amount = forms.IntegerField(help_text="credits to give; below zero, to take")
+    amount = forms.IntegerField(
+        min_value=-MAX_AMOUNT,
+        max_value=MAX_AMOUNT,
+        help_text="credits to give; below zero, to take",
+    )
 
     class Meta:
         model = Adjustment

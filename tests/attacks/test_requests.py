@@ -183,3 +183,26 @@ def test_other_methods_tell_no_more_than_the_usual_ones(method):
     told = answer.content.decode()
     assert world.ann.address not in told
     assert world.running.invitation not in told
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/admin/login/", "/api/v1/lobby", "/api/problems"])
+def test_a_form_in_a_codec_that_decodes_no_text_is_read_as_utf8(client, path):
+    body = b'--B\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n--B--\r\n'
+    client.cookies["csrftoken"] = "a" * 32
+    for charset in ("zlib", "idna", "undefined", "no-such"):
+        kind = f"multipart/form-data; boundary=B; charset={charset}"
+        answer = client.generic("POST", path, body, content_type=kind)
+        assert answer.status_code < 500, charset
+
+
+def test_a_nul_is_refused_wherever_it_names_something(client):
+    session = {"HTTP_COOKIE": 'sessionid="\\000abcdefgh"'}
+    asked = [
+        client.get("/healthz", **session),
+        client.get(ME, **session),
+        client.get("/admin/wallets/service/%00/change/"),
+        client.get("/admin/wallets/transfer/?key=%00"),
+        client.get("/api/v1/leaderboard?cursor=%00"),
+    ]
+    for answer in asked:
+        problem(answer, 400, "malformed")

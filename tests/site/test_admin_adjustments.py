@@ -1,6 +1,7 @@
 """Adjustments in the console: one operator proposes, another approves, and no more."""
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
 from django.urls import reverse
 
@@ -63,6 +64,16 @@ def test_the_one_who_proposed_cannot_approve(client, ann):
     assert available(player) == 10
 
 
+def test_the_record_names_who_approved_it_and_nobody_else(client, ann, bob):
+    propose(client, ann, new_wallet(10))
+    adjustment = Adjustment.objects.get()
+    decide(client, bob, "approve", adjustment)
+    for late in (ann, bob, operator("eve", "decide_adjustment")):
+        decide(client, late, "approve", adjustment)
+    record = LogEntry.objects.filter(change_message__startswith="Approve")
+    assert [entry.user for entry in record] == [bob]
+
+
 def test_a_rejected_one_moves_nothing(client, ann, bob):
     player = new_wallet(10)
     propose(client, ann, player)
@@ -82,7 +93,10 @@ def test_taking_more_than_there_is_is_said_and_moves_nothing(client, ann, bob):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"amount": "0"}, {"amount": "x"}, {"reason": " "}, {"address": "0x12"}, {"address": ""}],
+    [
+        *({"amount": "0"}, {"amount": "x"}, {"amount": "9" * 79}, {"amount": str(-(10**13))}),
+        *({"reason": " "}, {"address": "0x12"}, {"address": ""}),
+    ],
     ids=str,
 )
 def test_a_senseless_proposal_is_shown_again(client, ann, changes):

@@ -1,6 +1,7 @@
 """Adjustments: a reason, a second operator, and a transfer like any other."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.contrib.auth.models import Permission
@@ -75,7 +76,9 @@ def test_nobody_approves_their_own(ann):
 
 
 @pytest.mark.parametrize(
-    ("amount", "reason"), [(0, "nothing"), (5, ""), (5, "   ")], ids=["none", "empty", "blank"]
+    ("amount", "reason"),
+    [(0, "nothing"), (5, ""), (5, "   "), (10**12 + 1, "a slip"), (-(10**78), "a slip")],
+    ids=str,
 )
 def test_an_adjustment_needs_an_amount_and_a_reason(ann, amount, reason):
     with pytest.raises(InvalidAdjustment):
@@ -115,13 +118,40 @@ def test_approved_twice_it_moves_credits_once(ann, bob):
     assert available(player) == 5
 
 
+def test_only_who_approved_it_hears_so_when_it_is_asked_again(ann, bob):
+    adjustment = propose_adjustment(operator=ann, wallet=new_wallet(), amount=5, reason="a bonus")
+    approve_adjustment(operator=bob, adjustment_id=adjustment.pk)
+    approve_adjustment(operator=bob, adjustment_id=adjustment.pk)
+    for late in (ann, operator("eve", "decide_adjustment")):
+        with pytest.raises(AlreadyDecided):
+            approve_adjustment(operator=late, adjustment_id=adjustment.pk)
+
+
+def test_what_was_proposed_is_not_proposed_twice_until_it_is_decided(ann, bob):
+    proposal = {"operator": ann, "wallet": new_wallet(), "amount": 5, "reason": "a bonus"}
+
+    def propose(_number):
+        try:
+            return propose_adjustment(**proposal).pk
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as clicks:
+        (first,) = set(clicks.map(propose, range(8)))
+    assert propose_adjustment(**proposal | {"operator": bob}).pk != first
+    assert propose_adjustment(**proposal | {"amount": 6}).pk != first
+    reject_adjustment(operator=bob, adjustment_id=first)
+    assert propose_adjustment(**proposal).pk != first
+
+
 def test_what_was_rejected_stays_rejected(ann, bob):
     player = new_wallet()
     adjustment = propose_adjustment(operator=ann, wallet=player, amount=5, reason="a bonus")
     reject_adjustment(operator=ann, adjustment_id=adjustment.pk)
-    assert reject_adjustment(operator=bob, adjustment_id=adjustment.pk).decided_by == ann
-    with pytest.raises(AlreadyDecided):
-        approve_adjustment(operator=bob, adjustment_id=adjustment.pk)
+    assert reject_adjustment(operator=ann, adjustment_id=adjustment.pk).decided_by == ann
+    for decide in (approve_adjustment, reject_adjustment):
+        with pytest.raises(AlreadyDecided):
+            decide(operator=bob, adjustment_id=adjustment.pk)
     assert available(player) == 0
 
 
