@@ -13,6 +13,7 @@ from opentelemetry.instrumentation.django import DjangoInstrumentor
 from opentelemetry.sdk.resources import SERVICE_NAME, Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from sentry_sdk.integrations.stdlib import StdlibIntegration
 from sentry_sdk.scrubber import DEFAULT_DENYLIST, EventScrubber
 
 from bas_site.logs import SECRETS
@@ -27,6 +28,8 @@ def start() -> None:
             send_default_pii=False,
             include_local_variables=False,
             max_request_body_size="never",
+            # It notes the URL of each request to a node, which may hold a key.
+            disabled_integrations=[StdlibIntegration],
             event_scrubber=EventScrubber(denylist=[*DEFAULT_DENYLIST, *SECRETS], recursive=True),
         )
     if settings.OTEL_EXPORTER_OTLP_ENDPOINT:

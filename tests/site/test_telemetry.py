@@ -12,11 +12,16 @@ import pytest
 
 from bas_site.devstack.service import PROJECT
 
-# A request that fails, for want of a database and a broker, by somebody with something to hide.
+# A request that fails, for want of a database and a broker, by somebody with something to hide,
+# after a node was asked whose URL holds a key.
 REQUEST = """
+import os
 import django
 django.setup()
+from contracts.node import connect
 from django.test import Client
+if url := os.environ.get("NODE_URL"):
+    connect(url=url)
 headers = {
     "Host": "localhost",
     "Authorization": "Bearer hidden-token",
@@ -25,11 +30,11 @@ headers = {
 answer = Client(raise_request_exception=False).get("/readyz", headers=headers)
 assert answer.status_code >= 500, answer.status_code
 """
-SECRETS = ("hidden-token", "hidden-session", "hidden-password")
+SECRETS = ("hidden-token", "hidden-session", "hidden-password", "hidden-key")
 
 
 class Collector:
-    """Somebody who is told, on loopback."""
+    """Somebody who is told, on loopback; a node of the chain 31337 too."""
 
     def __init__(self) -> None:
         told: list[tuple[str, bytes]] = []
@@ -42,6 +47,7 @@ class Collector:
                 told.append((self.path, body))
                 self.send_response(200)
                 self.end_headers()
+                self.wfile.write(b'{"jsonrpc": "2.0", "id": 0, "result": "0x7a69"}')
 
             def log_message(self, *_args: object) -> None:
                 pass
@@ -75,8 +81,8 @@ def request_with(**settings: str) -> None:
             "DJANGO_SETTINGS_MODULE": "bas_site.settings",
             "DATABASE_URL": "postgres://nobody:hidden-password@127.0.0.1:1/nothing",
             "VALKEY_URL": "redis://127.0.0.1:1/0",
-            "NO_PROXY": "127.0.0.1",
-            "no_proxy": "127.0.0.1",
+            "NO_PROXY": "127.0.0.1,localhost",
+            "no_proxy": "127.0.0.1,localhost",
         }
         | settings,
         capture_output=True,
@@ -88,7 +94,13 @@ def request_with(**settings: str) -> None:
 
 def test_sentry_and_a_collector_of_traces_are_told_what_failed_and_no_secret(collector: Collector):
     here = f"127.0.0.1:{collector.port}"
-    request_with(SENTRY_DSN=f"http://key@{here}/7", OTEL_EXPORTER_OTLP_ENDPOINT=f"http://{here}")
+    request_with(
+        SENTRY_DSN=f"http://key@{here}/7",
+        OTEL_EXPORTER_OTLP_ENDPOINT=f"http://{here}",
+        # Sentry records no request to its own host.
+        NODE_URL=f"http://localhost:{collector.port}/v3/hidden-key",
+    )
+    assert collector.text("/v3/hidden-key")
     errors, traces = collector.text("/api/7/envelope/"), collector.text("/v1/traces")
     assert "OperationalError" in errors
     assert "/readyz" in errors
