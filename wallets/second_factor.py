@@ -1,7 +1,8 @@
 """Operators' second factor: an authenticator app (TOTP, RFC 6238), and recovery codes on paper.
 
 A device that takes a wrong code takes none for a second after it, then two, then four: guessing six
-digits would take longer than anybody lives (django-otp's throttling).
+digits would take longer than anybody lives (django-otp's throttling). Each code is tried on one
+device alone, by its form: no guess at the app's codes holds up those on paper.
 """
 
 from typing import Any
@@ -16,6 +17,7 @@ from wallets.errors import Forbidden, NotFound
 from wallets.models import Wallet
 
 RECOVERY_CODES = 10
+RECOVERY_CODE_LENGTH = 8
 
 
 def is_enrolled(operator: Wallet) -> bool:
@@ -48,21 +50,31 @@ def enrol(*, request: HttpRequest, operator: Wallet, code: str) -> list[str]:
     return renew_recovery_codes(operator=operator)
 
 
+@in_transaction
 def verify(*, request: HttpRequest, operator: Wallet, code: str) -> Any:
     """Count the session as verified if the code is the app's, or a recovery code, which is spent.
 
     Returns the device that took it; None if none did.
     """
-    device = django_otp.match_token(operator, code)
-    if device:
-        django_otp.login(request, device)
+    kind = StaticDevice if len(code) == RECOVERY_CODE_LENGTH else TOTPDevice
+    devices = list(django_otp.devices_for_user(operator, for_verify=True))
+    device = next((device for device in devices if isinstance(device, kind)), None)
+    if device is None or not device.verify_token(code):
+        return None
+    # Wrong codes before it hold up none of the operator's next ones.
+    for each in devices:
+        each.throttle_reset()
+    django_otp.login(request, device)
     return device
 
 
 @in_transaction
 def renew_recovery_codes(*, operator: Wallet) -> list[str]:
     """Codes to be kept on paper, each good for one login. Those from before are void."""
-    device, _ = StaticDevice.objects.get_or_create(user=operator, name="recovery codes")
+    device, _ = StaticDevice.objects.select_for_update().get_or_create(
+        user=operator, name="recovery codes"
+    )
+    device.throttle_reset()
     device.token_set.all().delete()
     codes = [StaticToken.random_token() for _ in range(RECOVERY_CODES)]
     StaticToken.objects.bulk_create(StaticToken(device=device, token=code) for code in codes)

@@ -19,7 +19,7 @@ from tests.site.admin_world import a_player, an_operator
 from wallets.accounts import wallet_for
 from wallets.errors import Forbidden, NotFound
 from wallets.models import Session
-from wallets.second_factor import RECOVERY_CODES, reset_second_factor
+from wallets.second_factor import RECOVERY_CODE_LENGTH, RECOVERY_CODES, reset_second_factor
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse battery staple"
@@ -87,7 +87,7 @@ def test_an_app_is_set_up_at_the_first_login_and_lets_in(ann):
 
     answer = client.post(f"{FACTOR}?next=/admin/matches/match/", {"code": code(ann)})
     html = answer.content.decode()
-    assert len(re.findall(r"<li>\w+</li>", html)) == RECOVERY_CODES
+    assert len(re.findall(rf"<li>\w{{{RECOVERY_CODE_LENGTH}}}</li>", html)) == RECOVERY_CODES
     assert 'href="/admin/matches/match/"' in html
     assert answer["Cache-Control"].startswith("max-age=0")
     assert is_in(client)
@@ -152,6 +152,60 @@ def test_a_recovery_code_lets_in_once(ann):
     assert other.post(FACTOR, {"code": codes[0]}).status_code == 200
     assert not is_in(other)
     assert f"{RECOVERY_CODES - 1} recovery codes left" in client.get(FACTOR).content.decode()
+
+
+def guess(client, wrong: str, times: int, start) -> None:
+    """Give a wrong code as often as it is looked at, each time after the pause that is due."""
+    for passed in range(times):
+        with time_machine.travel(start + timedelta(seconds=2**passed), tick=False):
+            assert "too soon" in unescape(client.post(FACTOR, {"code": wrong}).content.decode())
+
+
+@pytest.mark.parametrize("wrong", ["000001", "12345", "1234567"])
+def test_a_recovery_code_works_however_many_codes_of_the_app_were_wrong(ann, wrong):
+    _, codes = enrolled(ann)
+    start = timezone.now() + timedelta(seconds=60)
+    guess(password(), wrong, 20, start)
+    assert TOTPDevice.objects.get().throttling_failure_count == 20
+    with time_machine.travel(start + timedelta(seconds=2**19), tick=False):
+        client = password()
+        client.post(FACTOR, {"code": codes[0]})
+        assert is_in(client)
+        client = password()
+        client.post(FACTOR, {"code": code(ann)})
+        assert is_in(client)
+
+
+def test_guesses_of_recovery_codes_are_slowed_down_too(ann):
+    _, codes = enrolled(ann)
+    start = timezone.now() + timedelta(seconds=60)
+    guess(password(), "aaaaaaaa", 4, start)
+    client = password()
+    with time_machine.travel(start + timedelta(seconds=2**3 + 7), tick=False):
+        client.post(FACTOR, {"code": codes[0]})
+        assert not is_in(client)
+    with time_machine.travel(start + timedelta(seconds=2**3 + 8), tick=False):
+        client.post(FACTOR, {"code": codes[0]})
+        assert is_in(client)
+
+
+def test_a_login_by_the_app_and_new_codes_forgive_wrong_recovery_codes(ann):
+    first, codes = enrolled(ann)
+    start = timezone.now() + timedelta(seconds=60)
+    guess(password(), "aaaaaaaa", 10, start)
+    with time_machine.travel(start + timedelta(seconds=2**9), tick=False):
+        client = password()
+        client.post(FACTOR, {"code": code(ann)})
+        client = password()
+        client.post(FACTOR, {"code": codes[0]})
+        assert is_in(client)
+
+    guess(password(), "aaaaaaaa", 10, start + timedelta(hours=1))
+    with time_machine.travel(start + timedelta(hours=1, seconds=2**9), tick=False):
+        html = first.post(FACTOR).content.decode()
+        client = password()
+        client.post(FACTOR, {"code": re.findall(r"<li>(\w+)</li>", html)[0]})
+        assert is_in(client)
 
 
 def test_new_recovery_codes_void_those_before(ann):
