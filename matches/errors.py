@@ -4,7 +4,7 @@ from wallets.errors import Conflict, Problem
 
 
 class NotOpen(Conflict):
-    """The match has been joined, cancelled or has expired."""
+    """The match has been joined, cancelled or has expired, or its player is frozen."""
 
     code, title = "match_not_open", "This match is not open any more"
 

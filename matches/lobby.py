@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from engine import RULESETS
@@ -35,6 +35,7 @@ def open_to_all(now: datetime) -> QuerySet[Match]:
         visibility=Match.Visibility.OPEN,
         rematch_of=None,
         created_at__gt=oldest_open(now),
+        seats__wallet__is_active=True,
     )
 
 
@@ -106,7 +107,8 @@ def join_match(*, wallet: Wallet, match_id: UUID, invitation: str = "") -> Match
 def quick_match(*, wallet: Wallet, stake: int) -> Match:
     """Join the match of this stake that has been open for longest, or make one and wait.
 
-    Raises StakeOutOfRange, ServicePaused, WalletFrozen, TooManyMatches and InsufficientCredits.
+    Raises StakeOutOfRange, ServicePaused, WalletFrozen, TooManyMatches, InsufficientCredits, and
+    NotOpen if the match's player is being frozen at this instant.
     """
     match = _waiting_match(wallet, stake)
     if match is None:
@@ -135,7 +137,8 @@ def rematch(*, wallet: Wallet, match_id: UUID) -> Match:
 
     The offer is a match that only the opponent can join, by this same call; otherwise it is like
     any open one. Who has offered already, or plays the rematch, gets it as it is. Raises NotFound,
-    NotPlayed, StakeOutOfRange, ServicePaused, WalletFrozen, TooManyMatches and InsufficientCredits.
+    NotPlayed, NotOpen if who has offered is frozen, StakeOutOfRange, ServicePaused, WalletFrozen,
+    TooManyMatches and InsufficientCredits.
     """
     # Its lock makes two offers at once one after the other, so that the second accepts the first.
     played = battle.locked(match_id)
@@ -174,6 +177,12 @@ def _is_expired(match: Match) -> bool:
 
 
 def _join(match: Match, wallet: Wallet) -> Match:
+    """Seat a player opposite another, who may play: a frozen one could only lose by missing."""
+    # By id, so that players who join each other's matches at once wait in line.
+    both = Q(pk=wallet.pk) | Q(pk__in=match.seats.values("wallet"))
+    for player in Wallet.objects.select_for_update(no_key=True).filter(both).order_by("pk"):
+        if player != wallet and not player.is_active:
+            raise NotOpen
     _sit_down(match, Side.B, wallet)
     battle.begin(match, timezone.now())
     return match
