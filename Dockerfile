@@ -26,6 +26,7 @@ COPY engine engine
 COPY matches matches
 COPY wallets wallets
 COPY docs/api/README.md docs/api/README.md
+COPY docs/api/openapi.yaml docs/api/openapi.yaml
 COPY --from=web /build/web/dist web/dist
 # Settings that only have to be there: nothing of them stays in the image.
 RUN BAS_ENV=production SECRET_KEY=build FIELD_KEY=build SITE_URL=https://build.invalid \

@@ -242,7 +242,6 @@ SPECTACULAR_SETTINGS = {
     "Credits are whole numbers; amounts on the chain are decimal strings in the token's "
     "smallest unit (wei). Times are UTC. Errors are RFC 9457 problem+json with a stable `code`.",
     "VERSION": "1",
-    "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SERVE_AUTHENTICATION": [],
     "SWAGGER_UI_DIST": "SIDECAR",

@@ -1,11 +1,12 @@
 from django.contrib import admin
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from bas_site.dev_rpc import dev_rpc
 from bas_site.export import ExportView
 from bas_site.health import healthz, readyz
 from bas_site.metrics import metrics
+from bas_site.openapi import openapi
 from bas_site.problem_list import problem_list
 from bas_site.shell import shell
 
@@ -28,7 +29,7 @@ urlpatterns = [
     path("api/v1/", include("contracts.urls")),
     path("api/v1/", include("matches.urls")),
     path("api/v1/export", ExportView.as_view()),
-    path("api/schema", SpectacularAPIView.as_view(), name="schema"),
+    path("api/schema", openapi, name="schema"),
     path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema")),
     path("dev/rpc", dev_rpc),
     path("api/problems", problem_list),

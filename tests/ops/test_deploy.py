@@ -15,6 +15,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import yaml
 from django.core.management import get_commands, load_command_class
@@ -42,6 +43,10 @@ PRODUCTION = {
     "CHAIN_ID": "11155111",
     "CHAIN_RPC_URLS": "https://one.example.org,https://two.example.org",
 }
+
+
+# What is served out of docs/, with some words of it.
+DOCUMENTS = {"/api/schema": "openapi: 3", "/api/problems": "match_not_open"}
 
 
 def copied(stage: str) -> list[tuple[str, str]]:
@@ -229,6 +234,11 @@ def test_the_image_serves_and_is_healthy_by_its_own_measure(image: Path):
     server.start([*python, "-m", *command], env=env | settings, cwd=image)
     try:
         wait_until(healthy, seconds=30, process=server)
+        for path, document in DOCUMENTS.items():
+            # As the proxy asks it.
+            url, headers = f"http://127.0.0.1:{port}{path}", {"X-Forwarded-Proto": "https"}
+            answer = httpx.get(url, headers=headers)
+            assert (answer.status_code, document in answer.text) == (200, True), path
     finally:
         server.stop()
 

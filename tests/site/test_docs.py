@@ -1,6 +1,7 @@
 """What the documents tell an integrator is so: every example runs, every file is current."""
 
 import io
+import json
 import os
 import re
 import subprocess
@@ -200,8 +201,38 @@ def test_a_page_and_its_assets_come_from_this_site_alone(page):
             assert not re.findall(r"@import|url\(\s*[\"']?(?:https?:)?//", text)
 
 
+COMMITTED = DOCS / "api" / "openapi.yaml"
+
+
 @pytest.mark.django_db
-def test_the_schema_is_served():
-    answer = Client().get("/api/schema")
-    assert answer.status_code == 200
-    assert yaml.safe_load(answer.content)["openapi"].startswith("3.")
+@pytest.mark.parametrize("query", ["", "?version=a%0Ab", "?version=2&lang=de", "?format=none"])
+def test_the_schema_is_the_committed_one_whatever_the_query(query):
+    answer = Client().get(f"/api/schema{query}")
+    assert (answer.status_code, answer["Content-Type"]) == (200, "application/vnd.oai.openapi")
+    assert answer.content == COMMITTED.read_bytes()
+    assert "Content-Disposition" not in answer
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("accept", "kind"),
+    [
+        ("application/json,*/*", "application/json"),  # Swagger UI's
+        ("application/vnd.oai.openapi+json", "application/vnd.oai.openapi+json"),
+        ("application/yaml", "application/yaml"),
+        ("text/html,*/*;q=0.8", "application/vnd.oai.openapi"),
+        ("text/html", "application/vnd.oai.openapi"),
+    ],
+)
+def test_the_schema_is_served_in_the_form_that_is_asked_for(accept, kind):
+    answer = Client().get("/api/schema", headers={"Accept": accept})
+    assert (answer.status_code, answer["Content-Type"]) == (200, kind)
+    assert "Accept" in answer["Vary"]
+    read = json.loads if kind.endswith("json") else yaml.safe_load
+    assert read(answer.content) == yaml.safe_load(COMMITTED.read_text())
+
+
+@pytest.mark.django_db
+def test_the_schema_is_not_built_anew_for_each_who_asks(monkeypatch):
+    monkeypatch.setattr(SchemaGenerator, "get_schema", lambda *_args, **_more: 1 / 0)
+    assert Client().get("/api/schema").status_code == 200
