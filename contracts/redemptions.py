@@ -20,6 +20,7 @@ from contracts.vouchers import ask_any_node, check_has, view_uint
 from contracts.withdrawal_events import FRESH_BLOCKS, Gone, check_blocks, read_withdrawn
 from contracts.withdrawals import give_back, locked, move, pending_account
 from wallets import ledger
+from wallets.accounts import freeze_address
 from wallets.db import in_transaction
 from wallets.errors import Conflict, Forbidden, NotFound, Problem
 from wallets.models import Account, Transfer, Wallet
@@ -85,7 +86,10 @@ def _store(
 
 
 def _see(vault: Vault, event: Gone) -> None:
-    """Store an event, and move the withdrawal whose voucher it is."""
+    """Store an event, and move the withdrawal whose voucher it is.
+
+    Without a reason in the books, freeze whom it paid.
+    """
     found = Withdrawal.objects.filter(voucher=event.voucher, token__vault=vault).first()
     withdrawal = locked(found.pk) if found else None
     trouble = _trouble(withdrawal, event)
@@ -93,10 +97,13 @@ def _see(vault: Vault, event: Gone) -> None:
         vault=vault, withdrawal=withdrawal, trouble=trouble, **_of_row(event)
     )
     if trouble:
-        # It must never pass in silence: coins are gone, and the books don't say why.
+        # It must never pass in silence: coins are gone, and the books don't say why. The player may
+        # have the credits still, and must not stake or withdraw them before somebody has looked.
+        freeze_address(event.player)
         log.error(
-            "redemption without a reason",
+            "redemption without a reason: player frozen",
             redemption=redemption.pk,
+            player=event.player,
             trouble=trouble,
             tx_hash=event.tx_hash,
         )

@@ -188,7 +188,8 @@ class RedemptionAdmin(HasActions, ReadOnlyAdmin):
         permission="explain",
         icon="edit_note",
         question="Coins have left the vault for no reason that the books know. "
-        "Once it is explained, it is no trouble of the chain's any more.",
+        "Once it is explained, it is no trouble of the chain's any more. The player was frozen and "
+        "stays so: thaw the wallet when its credits are right again.",
         possible=lambda redemption: redemption.trouble and not redemption.explanation,
     )
     def explain(self, *, operator: Wallet, row: Redemption, reason: str) -> None:
@@ -197,6 +198,7 @@ class RedemptionAdmin(HasActions, ReadOnlyAdmin):
 
 
 relate(Wallet, Withdrawal, lambda w: not w.is_staff and {"wallet__id__exact": w.pk}, icon="upload")
+relate(Wallet, Redemption, lambda w: w.address and {"q": w.address}, icon="receipt_long")
 relate(Withdrawal, Redemption, lambda w: {"withdrawal__id__exact": w.pk}, icon="receipt_long")
 relate(Withdrawal, Transfer, lambda w: {"q": f"withdrawal:{w.pk}"}, icon="swap_horiz")
 relate(Vault, Redemption, lambda vault: {"vault__id__exact": vault.pk}, icon="upload")

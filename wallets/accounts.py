@@ -30,6 +30,15 @@ def freeze_wallet(*, operator: Wallet, wallet_id: int) -> None:
 
 
 @in_transaction
+def freeze_address(address: str) -> None:
+    """Shut a player out at once, by nobody's order, until an operator thaws the wallet.
+
+    A wallet is made for an address that has none, so that it is frozen when the player comes.
+    """
+    Wallet.objects.filter(pk=wallet_for(address).pk).update(is_active=False)
+
+
+@in_transaction
 def thaw_wallet(*, operator: Wallet, wallet_id: int) -> None:
     """Let a player in again. Raises Forbidden without the permission, NotFound."""
     _set_active(operator, wallet_id, True)

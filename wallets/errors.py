@@ -39,7 +39,7 @@ class Forbidden(Problem):
 
 
 class WalletFrozen(Forbidden):
-    """An operator has frozen the wallet."""
+    """The wallet is frozen, until an operator thaws it."""
 
     code, title = "wallet_frozen", "This wallet is frozen"
 

@@ -7,6 +7,7 @@ import pytest
 from contracts import nodes, redemptions
 from contracts.events import MovedMeanwhile
 from contracts.models import Node, Redemption, Withdrawal
+from contracts.withdrawals import request_withdrawal
 from tests.contracts.rpc_proxy import RpcProxy, html_page
 from tests.contracts.withdraw_world import (
     House,
@@ -16,8 +17,9 @@ from tests.contracts.withdraw_world import (
     vault_balance,
 )
 from tests.contracts.world import CONFIRMATIONS, PRICE
-from wallets.errors import Forbidden
-from wallets.models import Transfer
+from wallets.accounts import thaw_wallet
+from wallets.errors import Forbidden, WalletFrozen
+from wallets.models import Transfer, Wallet
 
 DECIDES = "decide_withdrawal"
 
@@ -192,6 +194,31 @@ def test_a_redemption_that_nobody_asked_for_is_loud_until_an_operator_explains_i
     # Deposits went on being credited all the while.
     house.fund(ann, 5)
     assert house.balance(ann) == 15
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["a player", "an address never seen"])
+def test_whom_a_redemption_without_a_reason_paid_is_frozen_until_an_operator_thaws_it(
+    house: House, ann: str, known: bool
+):
+    player = ann if known else house.world.players[3]
+    house.foreign(player)
+    house.world.failing_scan()
+
+    wallet = Wallet.objects.get(address=player)
+    assert not wallet.is_active
+    # Were the credits of before the redemption still there, they could be taken out a second time.
+    with pytest.raises(WalletFrozen):
+        request_withdrawal(wallet=wallet, credits_=1)
+
+    thaw_wallet(operator=operator("freeze_wallet"), wallet_id=wallet.pk)
+    house.world.failing_scan()
+    assert Wallet.objects.get(address=player).is_active
+
+
+def test_a_redemption_that_has_its_reason_freezes_nobody(house: House, ann: str):
+    house.redeem(house.signed(ann, 4))
+    house.confirm()
+    assert Wallet.objects.get(address=ann).is_active
 
 
 def test_a_redemption_over_something_else_is_loud_and_moves_nothing(house: House, ann: str):
