@@ -5,12 +5,15 @@ from typing import Any
 
 from celery import Celery
 from celery.signals import setup_logging
+from django_structlog.celery.steps import DjangoStructLogInitStep
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "bas_site.settings")
 
 app = Celery("bas_site")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+# What is logged in a task names it, and the request that sent it.
+app.steps["worker"].add(DjangoStructLogInitStep)
 
 
 @setup_logging.connect

@@ -3,6 +3,7 @@
 A setting that is missing or makes no sense stops the start with a sentence that names it.
 """
 
+import logging
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -467,3 +468,7 @@ LOGGING_CONFIG = "bas_site.logs.configure"
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
 LOG_JSON = env.bool("LOG_JSON", default=not DEVELOPMENT)
 LOGGING = {"level": LOG_LEVEL, "json": LOG_JSON}
+DJANGO_STRUCTLOG_CELERY_ENABLED = True
+# Tasks come every second, and a hint that has expired is no loss: they are not worth a line each.
+DJANGO_STRUCTLOG_CELERY_DEFAULT_LOG_LEVEL = logging.DEBUG
+DJANGO_STRUCTLOG_CELERY_TASK_RETRY_LOG_LEVEL = logging.DEBUG

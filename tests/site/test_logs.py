@@ -3,16 +3,23 @@
 import io
 import json
 import logging
+import os
+import subprocess
+import sys
+import time
 
 import pytest
 import structlog
 from rest_framework.test import APIClient
 
 from bas_site import logs
+from bas_site.devstack.service import PROJECT
+from contracts.tasks import sign_withdrawals
 from tests.wallets.login_helpers import LOGIN, LOGOUT, ME, browser, csrf, form, log_in
 from wallets import api
 
 pytestmark = pytest.mark.django_db
+QUEUE = "test_logs"
 
 
 @pytest.fixture(params=[True, False], ids=["json", "console"])
@@ -98,3 +105,32 @@ def test_machines_get_json(log):
     structlog.get_logger("a").info("happened", wallet=7)
     line = json.loads(log.getvalue())
     assert (line["event"], line["wallet"], line["level"]) == ("happened", 7, "info")
+
+
+@pytest.fixture
+def worker(tmp_path):
+    """The file that a worker of QUEUE logs to; it holds no key."""
+    command = [sys.executable, "-m", "celery", "-A", "bas_site", "worker", "--queues", QUEUE]
+    options = ["--concurrency", "1", "--without-gossip", "--without-mingle"]
+    env = os.environ | {"LOG_JSON": "true", "WITHDRAWAL_KEYSTORE": ""}
+    written = tmp_path / "log"
+    with (
+        written.open("w") as out,
+        subprocess.Popen(
+            [*command, *options], cwd=PROJECT, env=env, stdout=out, stderr=out
+        ) as process,
+    ):
+        yield written
+        process.terminate()
+
+
+def test_a_workers_line_names_the_task_and_the_request_that_sent_it(worker):
+    with structlog.contextvars.bound_contextvars(request_id="a-request"):
+        sent = sign_withdrawals.apply_async(queue=QUEUE)
+    for _ in range(300):
+        lines = [line for line in worker.read_text().splitlines() if "nothing is signed" in line]
+        if lines:
+            break
+        time.sleep(0.1)
+    (line,) = map(json.loads, lines)
+    assert (line.get("task_id"), line.get("request_id")) == (sent.id, "a-request")
