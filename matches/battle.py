@@ -28,9 +28,9 @@ from matches.errors import (
     TooManyChanges,
     WrongReveal,
 )
+from matches.logs import about, about_end, in_match
 from matches.models import Event, LockIn, Match, Side, seats_with_wallets
 from matches.sealing import seal, unseal
-from wallets.db import in_transaction
 from wallets.errors import Forbidden, NotFound
 from wallets.models import Wallet
 
@@ -73,10 +73,11 @@ def begin(match: Match, now: datetime) -> None:
         **wallets,
     }
     _record(match, header)
+    about(match, "match started", stake=str(match.stake))
     _next_movement(match, engine.start(ruleset_of(match)), now)
 
 
-@in_transaction
+@in_match
 def lock_in(*, wallet: Wallet, match_id: UUID, movement: int, commitment: str) -> Match:
     """Lock in a commitment (rules.md, section 6) for the running movement.
 
@@ -94,7 +95,7 @@ def lock_in(*, wallet: Wallet, match_id: UUID, movement: int, commitment: str) -
     return match
 
 
-@in_transaction
+@in_match
 def play(*, wallet: Wallet, match_id: UUID, movement: int, choice: Choice) -> Match:
     """Lock in a choice in one step: the server makes the salt, and reveals it with the other's.
 
@@ -112,7 +113,7 @@ def play(*, wallet: Wallet, match_id: UUID, movement: int, choice: Choice) -> Ma
     return match
 
 
-@in_transaction
+@in_match
 def reveal(*, wallet: Wallet, match_id: UUID, movement: int, choice: Choice, salt: str) -> Match:
     """Reveal what was locked in. A wrong one is refused, and may be tried again until the deadline.
 
@@ -143,7 +144,7 @@ def reveal(*, wallet: Wallet, match_id: UUID, movement: int, choice: Choice, sal
     return match
 
 
-@in_transaction
+@in_match
 def drink(*, wallet: Wallet, match_id: UUID) -> Match:
     """Drink a potion (rules.md, section 5). Raises NotFound, NotRunning, IllegalChoice."""
     match, side = _seated(wallet, match_id)
@@ -153,7 +154,7 @@ def drink(*, wallet: Wallet, match_id: UUID) -> Match:
     return match
 
 
-@in_transaction
+@in_match
 def resign(*, wallet: Wallet, match_id: UUID) -> Match:
     """Give the match up; again changes nothing. Raises NotFound, NotRunning."""
     match, side = _seated(wallet, match_id)
@@ -166,7 +167,7 @@ def resign(*, wallet: Wallet, match_id: UUID) -> Match:
     return match
 
 
-@in_transaction
+@in_match
 def void(*, operator: Wallet, match_id: UUID, reason: str) -> None:
     """Stop a running match and give both stakes back; both players are shown the reason.
 
@@ -195,7 +196,7 @@ def catch_up_if_due(*, match_id: UUID) -> None:
         catch_up(match_id=match_id)
 
 
-@in_transaction
+@in_match
 def catch_up(*, match_id: UUID) -> bool:
     """Apply a deadline that has passed; whether there was one. Anybody may call it, at any time."""
     return _apply_deadline(locked(match_id))
@@ -388,6 +389,7 @@ def _close(match: Match, status: Match.Status, ended_by: str, now: datetime) -> 
     match.save()
     settlement.settle(match)
     leaderboard.enter(match)
+    about_end(match)
 
 
 def _record(match: Match, body: dict[str, Any]) -> None:

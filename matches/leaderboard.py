@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db.models import Max
 from glicko2.math import mu_to_rating, phi_to_rd, rating_to_mu, rd_to_phi, update_rating
 
+from matches.logs import in_match
 from matches.models import Match, RatedMatch, Rating, Seat
 from wallets.db import in_transaction, lock_until_commit
 
@@ -31,7 +32,7 @@ def waiting() -> list[UUID]:
     return list(entries.values_list("match", flat=True)[:BATCH])
 
 
-@in_transaction
+@in_match
 def rate(*, match_id: UUID) -> bool:
     """Change both players' ratings by a match that was entered, once; whether it was waiting."""
     lock_until_commit("leaderboard")

@@ -13,6 +13,7 @@ from django.utils import timezone
 from engine import RULESETS
 from matches import battle, chance, settlement
 from matches.errors import NotOpen, NotPlayed, OwnMatch, StakeOutOfRange, TooManyMatches
+from matches.logs import about_end, in_match
 from matches.models import Match, Side
 from matches.sealing import seal
 from wallets.db import in_transaction, lock_until_commit
@@ -83,7 +84,7 @@ def new_match(*, visibility: str, ruleset: str = DEFAULT_RULESET, **terms: Any) 
     )
 
 
-@in_transaction
+@in_match
 def join_match(*, wallet: Wallet, match_id: UUID, invitation: str = "") -> Match:
     """Take the other seat, stake, and start.
 
@@ -131,7 +132,7 @@ def _waiting_match(wallet: Wallet, stake: int) -> Match | None:
     return locked.order_by("created_at").first()
 
 
-@in_transaction
+@in_match
 def rematch(*, wallet: Wallet, match_id: UUID) -> Match:
     """Offer the opponent of a match that has ended another one on its terms, or accept the offer.
 
@@ -208,7 +209,7 @@ def require_may_play(wallet: Wallet, limit: int, **counted: Any) -> None:
         raise TooManyMatches(f"You may be in {limit} such matches at once.", maximum=limit)
 
 
-@in_transaction
+@in_match
 def cancel_match(*, wallet: Wallet, match_id: UUID) -> Match:
     """Take back a match that nobody has joined; the stake returns. Raises NotFound, NotOpen."""
     match = battle.locked(match_id)
@@ -221,7 +222,7 @@ def cancel_match(*, wallet: Wallet, match_id: UUID) -> Match:
     return _take_back(match, "cancelled")
 
 
-@in_transaction
+@in_match
 def expire_match(*, match_id: UUID) -> bool:
     """Close a match that nobody has joined for too long; the stake returns. Whether it was so."""
     match = battle.locked(match_id)
@@ -237,4 +238,5 @@ def _take_back(match: Match, ended_by: str) -> Match:
     match.ended_at = timezone.now()
     match.save()
     settlement.refund(match)
+    about_end(match)
     return match

@@ -56,8 +56,13 @@ class Scanner:
                 if side != reader:
                     seen = [view, *bodies(answers)]
                     assert not any(choice.move in shown(body) for body in seen)
+        self.scan_log(hidden)
+
+    def scan_log(self, hidden):
+        """What was logged since the last time; even of a match that has ended."""
         logged = "\n".join(str(vars(record)) for record in self.caplog.records)
-        for secret in secrets["log"]:
+        assert str(self.table.id) in logged
+        for secret in self.secrets()["log"]:
             assert secret not in logged, secret
         for choice in hidden.values():
             assert f"'{choice.move}'" not in logged
@@ -140,6 +145,8 @@ def test_a_choice_that_was_locked_in_and_never_revealed_stays_hidden_to_the_end(
     table.play("a", PAPER)
     table.resign("b")
     assert Match.objects.get().status == "won"
+    assert "match ended" in caplog.text
+    scanner.scan_log({"b": SCISSORS})
     kept = json.dumps(table.events())
     assert "paper" not in kept
     assert "scissors" not in kept
