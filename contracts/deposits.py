@@ -24,6 +24,8 @@ from wallets.services import paused_services
 # of all are still known, which is enough to find where a deeper reorganisation begins.
 BLOCKS_KEPT = 10_000
 BATCH = 1_000
+# Of a deposit that is credited: its id, transaction, log index, wallet's id and credits.
+Pending = tuple[int, str, int, int, int]
 log = structlog.get_logger(__name__)
 
 
@@ -264,7 +266,13 @@ def _take_back(deposits: Sequence[Deposit]) -> None:
             log.error("deposit not taken back", deposit=deposits[0].pk, exc_info=error)
     else:
         for deposit in deposits:
-            log.warning("deposit taken back", deposit=deposit.pk, credits=str(deposit.credits))
+            log.warning(
+                "deposit taken back",
+                deposit=deposit.pk,
+                tx_hash=deposit.tx_hash,
+                wallet=deposit.wallet_id,
+                credits=str(deposit.credits),
+            )
 
 
 def confirmed(chain: Chain) -> QuerySet[Deposit]:
@@ -290,24 +298,27 @@ def credit_confirmed(chain: Chain) -> int:
     ):
         after = ids[-1]
         try:
-            credited += _credit(chain, ids)
+            done = _credit(chain, ids)
         except OperationalError:
             raise  # the database itself is in trouble, not a deposit
         except (Problem, DatabaseError):
-            credited += sum(_credit_or_log(chain, pk) for pk in ids)
-    if credited:
-        log.info("deposits credited", chain=chain.pk, deposits=credited)
+            done = [deposit for pk in ids for deposit in _credit_or_log(chain, pk)]
+        for pk, tx_hash, _, wallet, worth in done:
+            log.info(
+                "deposit credited", deposit=pk, tx_hash=tx_hash, wallet=wallet, credits=str(worth)
+            )
+        credited += len(done)
     return credited
 
 
-def _credit_or_log(chain: Chain, deposit_id: int) -> int:
+def _credit_or_log(chain: Chain, deposit_id: int) -> list[Pending]:
     try:
         return _credit(chain, [deposit_id])
     except OperationalError:
         raise
     except (Problem, DatabaseError) as error:
         log.error("deposit not credited", deposit=deposit_id, exc_info=error)
-        return 0
+        return []
 
 
 CREDITED = """
@@ -319,13 +330,13 @@ CREDITED = """
 
 
 @in_transaction
-def _credit(chain: Chain, ids: Sequence[int]) -> int:
+def _credit(chain: Chain, ids: Sequence[int]) -> list[Pending]:
     """Mint the credits of deposits, all or none, in the transaction that marks them credited."""
     pending = Deposit.objects.filter(pk__in=ids, status=Deposit.Status.PENDING).order_by("id")
     columns = ("pk", "tx_hash", "log_index", "wallet_id", "credits")
     deposits = list(pending.select_for_update(no_key=True).values_list(*columns))
     if not deposits:
-        return 0
+        return []
     source = ledger.system_account(Account.Kind.VAULT).pk
     targets = _player_accounts({wallet for *_, wallet, _ in deposits})
     receipts = ledger.post(
@@ -343,7 +354,7 @@ def _credit(chain: Chain, ids: Sequence[int]) -> int:
     with connection.cursor() as cursor:
         credited = [pk for pk, *_ in deposits]
         cursor.execute(CREDITED, [credited, [receipt.transfer_id for receipt in receipts]])
-    return len(deposits)
+    return deposits
 
 
 def _player_accounts(wallets: Collection[int]) -> dict[int, int]:

@@ -98,7 +98,13 @@ def request_withdrawal(*, wallet: Wallet, credits_: int) -> Withdrawal:
         target=pending_account(withdrawal),
         amount=credits_,
     )
-    log.info("withdrawal requested", withdrawal=withdrawal.pk, credits=str(credits_))
+    log.info(
+        "withdrawal requested",
+        withdrawal=withdrawal.pk,
+        wallet=wallet.pk,
+        credits=str(credits_),
+        status=str(withdrawal.status),
+    )
     return withdrawal
 
 

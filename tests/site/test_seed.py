@@ -1,6 +1,7 @@
 """Made-up history: as much as was asked for, with every truth of the books, and once."""
 
 import io
+import logging
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -38,6 +39,13 @@ def test_the_books_are_in_order_and_as_full_as_was_asked_for():
     assert said.endswith("done\n")
     (pair,) = suspicious_pairs(payers_of)
     assert pair.fast_resignations == PAIR_MET
+
+
+def test_what_is_made_up_is_not_logged_deposit_by_deposit(caplog):
+    caplog.set_level(logging.INFO)
+    seed()
+    assert "deposit credited" not in caplog.text
+    assert logging.getLogger("contracts.deposits").isEnabledFor(logging.INFO)
 
 
 def test_matches_that_were_there_are_left_alone():
