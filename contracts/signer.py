@@ -12,7 +12,7 @@ from pathlib import Path
 
 import structlog
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from eth_account import Account as Key
 from eth_account.signers.local import LocalAccount
@@ -70,11 +70,14 @@ def sign_approved() -> int:
 
 
 def _due() -> QuerySet[Withdrawal]:
-    """Approved withdrawals, oldest first; one that had to wait is left alone for a while."""
+    """Approved withdrawals, new ones first, and then those that have waited longest for a look.
+
+    One that had to wait is left alone for a while.
+    """
     before = timezone.now() - timedelta(seconds=settings.WITHDRAWAL_RETRY_SECONDS)
     return Withdrawal.objects.filter(
         Q(tried_at=None) | Q(tried_at__lt=before), status=Withdrawal.Status.APPROVED
-    ).order_by("id")
+    ).order_by(F("tried_at").asc(nulls_first=True), "id")
 
 
 def _sign_or_log(withdrawal_id: int, key: LocalAccount) -> bool:
@@ -82,6 +85,7 @@ def _sign_or_log(withdrawal_id: int, key: LocalAccount) -> bool:
         return sign(withdrawal_id, key)
     except Exception:
         log.exception("withdrawal not signed", withdrawal=withdrawal_id)
+        Withdrawal.objects.filter(pk=withdrawal_id).update(tried_at=timezone.now())
         return False
 
 
@@ -92,6 +96,9 @@ def sign(withdrawal_id: int, key: LocalAccount) -> bool:
     )
     if withdrawal.status != Withdrawal.Status.APPROVED:
         return False
+    # Many may wait for the same thing; the nodes need not be asked about each, again and again.
+    if hold := _known_hold(withdrawal):
+        return _wait(withdrawal_id, hold)
 
     def question(node: Web3) -> Standing:
         return vouchers.standing(node, withdrawal)
@@ -138,20 +145,28 @@ def _wait(withdrawal_id: int, hold: Withdrawal.Hold) -> bool:
 
 def _why_not(withdrawal: Withdrawal, answer: Standing, signer: str) -> Withdrawal.Hold:
     """The first reason not to sign a locked withdrawal; Hold.NONE if there is none."""
+    promised = _promised(withdrawal, answer.block)
+    return _known_hold(withdrawal) or _first(
+        (answer.signer != signer or answer.used, Hold.OPERATOR),
+        (answer.paused, Hold.VAULT_PAUSED),
+        (promised + withdrawal.amount > answer.held, Hold.VAULT_SHORT),
+        (promised + withdrawal.amount > answer.left_today, Hold.VAULT_LIMIT),
+    )
+
+
+def _known_hold(withdrawal: Withdrawal) -> Withdrawal.Hold:
+    """The first reason not to sign that the database alone knows; Hold.NONE if there is none."""
     wallet, token = withdrawal.wallet, withdrawal.token
     pending = pending_account(withdrawal)
     rightful = (
-        answer.signer == signer
-        and not answer.used
-        and withdrawal.amount == withdrawal.credits * token.credit_price
+        withdrawal.amount == withdrawal.credits * token.credit_price
         and ledger.balance(pending) == withdrawal.credits
         and pending.wallet_id == wallet.pk
         and not withdrawal.redemptions.exclude(status=Redemption.Status.ORPHANED).exists()
     )
     over = withdrawal.credits > settings.WITHDRAWAL_APPROVAL_CREDITS
     asked_that_day = withdrawn_on_day_of(wallet, withdrawal.requested_at)
-    promised = _promised(withdrawal, answer.block)
-    reasons = (
+    return _first(
         (not rightful, Hold.OPERATOR),
         (over and withdrawal.decided_by_id is None, Hold.APPROVAL),
         (is_paused(Service.Name.WITHDRAWALS), Hold.SERVICE_PAUSED),
@@ -159,10 +174,10 @@ def _why_not(withdrawal: Withdrawal, answer: Standing, signer: str) -> Withdrawa
         (ledger.balance(ledger.player_account(wallet)) < 0, Hold.WALLET_NEGATIVE),
         (asked_that_day > settings.WITHDRAWAL_WALLET_DAILY_CREDITS, Hold.WALLET_LIMIT),
         (token.vault.chain.paused, Hold.CHAIN),
-        (answer.paused, Hold.VAULT_PAUSED),
-        (promised + withdrawal.amount > answer.held, Hold.VAULT_SHORT),
-        (promised + withdrawal.amount > answer.left_today, Hold.VAULT_LIMIT),
     )
+
+
+def _first(*reasons: tuple[bool, Withdrawal.Hold]) -> Withdrawal.Hold:
     return next((hold for applies, hold in reasons if applies), Hold.NONE)
 
 

@@ -29,7 +29,8 @@ from tests.contracts.withdraw_world import (
     write_keystore,
 )
 from tests.contracts.world import PRICE, World
-from wallets.models import Wallet
+from wallets.models import Service, Wallet
+from wallets.services import pause_service
 
 
 @pytest.fixture
@@ -309,6 +310,53 @@ def test_one_that_breaks_holds_up_no_other(house: House, ann: str, monkeypatch: 
 
     assert tasks.sign_withdrawals() == 1
     assert (status(first), status(second)) == ("approved", "signed")
+
+
+@pytest.mark.parametrize("breaks", [False, True])
+def test_those_that_can_not_be_signed_leave_room_for_newer_ones(
+    house: House, ann: str, settings: Any, monkeypatch: pytest.MonkeyPatch, breaks: bool
+):
+    settings.WITHDRAWAL_RETRY_SECONDS = 0
+    monkeypatch.setattr(signer, "BATCH", 2)
+    stuck = [house.ask(ann, 1).pk for _ in range(2)]
+    Wallet.objects.filter(address=ann).update(is_active=False)
+    if breaks:
+        sign = signer.sign
+        monkeypatch.setattr(signer, "sign", lambda n, key: 1 // 0 if n in stuck else sign(n, key))
+    assert tasks.sign_withdrawals() == 0
+
+    bob = house.world.players[1]
+    house.fund(bob, 5)
+    newer = house.ask(bob, 1)
+
+    assert tasks.sign_withdrawals() == 1
+    assert status(newer) == "signed"
+
+
+def pause_withdrawals() -> None:
+    pauser = operator("pause_service")
+    pause_service(operator=pauser, name=Service.Name.WITHDRAWALS, reason="a key is changed")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda: Wallet.objects.update(is_active=False), "wallet_frozen"),
+        (lambda: Chain.objects.update(paused=True), "chain"),
+        (pause_withdrawals, "service_paused"),
+        (lambda: Withdrawal.objects.update(credits=5), "operator"),
+    ],
+)
+def test_no_node_is_asked_about_what_the_database_knows(
+    house: House, ann: str, monkeypatch: pytest.MonkeyPatch, change: Any, reason: str
+):
+    withdrawal = house.ask(ann, 4)
+    change()
+    monkeypatch.setattr(vouchers, "ask_any_node", lambda *_: pytest.fail("a node was asked"))
+
+    assert not house.sign(withdrawal)
+
+    assert hold(withdrawal) == reason
 
 
 # --- Commands ---------------------------------------------------------------------------------
