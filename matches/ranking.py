@@ -1,6 +1,7 @@
 """Pages of the leaderboard."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from math import isfinite
 from typing import Any
 
 from django.db.models import Func, QuerySet, TextField, Value
@@ -10,6 +11,8 @@ from rest_framework.utils.urls import replace_query_param
 
 from matches.models import Rating
 from wallets.pagination import NewestFirst, not_our_cursor
+
+MAX_ID = 2**63 - 1
 
 
 def _row(*parts: Any) -> Func:
@@ -56,7 +59,10 @@ class ByRank(NewestFirst):
 
 def _decoded(cursor: str) -> tuple[int, float, int]:
     try:
-        rank, rating, wallet = urlsafe_b64decode(cursor).decode().split(" ")
-        return int(rank), float(rating), int(wallet)
+        before, score, last = urlsafe_b64decode(cursor).decode().split(" ")
+        rank, rating, wallet = int(before), float(score), int(last)
     except ValueError as error:
         raise not_our_cursor() from error
+    if not (0 <= rank <= MAX_ID and isfinite(rating) and 0 <= wallet <= MAX_ID):
+        raise not_our_cursor()
+    return rank, rating, wallet

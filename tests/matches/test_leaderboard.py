@@ -2,6 +2,7 @@
 
 import math
 import random
+from base64 import urlsafe_b64encode
 
 import pytest
 from django.core.management import call_command
@@ -205,6 +206,26 @@ def test_a_cursor_that_was_made_up_is_refused_or_leads_nowhere(many, cursor):
     answer = APIClient().get(API, {"cursor": cursor})
     if answer.status_code != 200:
         problem(answer, 400, "invalid")
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ("9" * 4300, "inf", "1"),  # its successor is too long a number to be written
+        ("-1", "1600.0", "1"),
+        (str(2**63), "1600.0", "1"),
+        ("1", "1600.0", "-1"),
+        ("1", "1600.0", str(2**63)),
+        ("1", "inf", "1"),
+        ("1", "-inf", "1"),
+        ("1", "nan", "1"),
+        ("1", "1e999", "1"),
+    ],
+)
+def test_a_cursor_of_numbers_that_no_page_has_is_refused(many, parts):
+    cursor = urlsafe_b64encode(" ".join(parts).encode()).decode()
+    client = APIClient(raise_request_exception=False)
+    problem(client.get(API, {"cursor": cursor}), 400, "invalid")
 
 
 def test_a_page_is_one_query_that_reads_the_index_from_where_the_last_one_ended(many):
