@@ -7,7 +7,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema as SpectacularSchema
 
 from bas_site.problems import CONTENT_TYPE
-from wallets.authentication import BearerAuthentication, SessionAuthentication
+from wallets.authentication import Anyone, BearerAuthentication, SessionAuthentication
 
 PROBLEM = {
     "type": "object",
@@ -38,7 +38,12 @@ PROBLEM = {
 
 
 class AutoSchema(SpectacularSchema):
-    """Adds the problem response."""
+    """Adds the problem response, and that a login is not needed where it is not."""
+
+    def get_auth(self) -> list[dict[str, Any]]:
+        """The ways to log in; an empty one for none."""
+        ways = super().get_auth()
+        return [*ways, {}] if Anyone in self.view.permission_classes else ways
 
     def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
         responses = super()._get_response_bodies(direction)

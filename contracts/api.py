@@ -3,7 +3,6 @@
 from django.conf import settings
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import ListAPIView
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -11,6 +10,7 @@ from rest_framework.views import APIView
 from contracts.models import Deposit, Vault
 from contracts.selectors import deposits_of
 from contracts.serializers import ChainSerializer, DepositSerializer
+from wallets.authentication import Anyone
 from wallets.errors import NotFound
 from wallets.services import paused_services
 
@@ -18,7 +18,7 @@ from wallets.services import paused_services
 class ChainView(APIView):
     """The chain that players deposit on."""
 
-    permission_classes = [AllowAny]
+    permission_classes = [Anyone]
 
     @extend_schema(responses=ChainSerializer, tags=["chain"])
     def get(self, request: Request) -> Response:

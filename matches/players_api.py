@@ -5,7 +5,6 @@ from typing import Any
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.generics import ListAPIView
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -19,6 +18,7 @@ from matches.players_serializers import (
     RankSerializer,
 )
 from matches.ranking import ByRank
+from wallets.authentication import Anyone
 
 ADDRESS = OpenApiParameter(
     "address", str, OpenApiParameter.PATH, description="a wallet's, in any casing"
@@ -29,7 +29,7 @@ OTHER = OpenApiParameter("other", str, OpenApiParameter.PATH, description="anoth
 class LeaderboardView(ListAPIView):
     """Who plays best."""
 
-    permission_classes = [AllowAny]
+    permission_classes = [Anyone]
     serializer_class = RankSerializer
     pagination_class = ByRank
     queryset = Rating.objects.none()
@@ -45,7 +45,7 @@ class LeaderboardView(ListAPIView):
 class PlayerView(APIView):
     """A player."""
 
-    permission_classes = [AllowAny]
+    permission_classes = [Anyone]
 
     @extend_schema(tags=["players"], responses=PlayerSerializer, parameters=[ADDRESS])
     def get(self, request: Request, address: str) -> Response:
@@ -56,7 +56,7 @@ class PlayerView(APIView):
 class PlayerMatchesView(ListAPIView):
     """What a player has played."""
 
-    permission_classes = [AllowAny]
+    permission_classes = [Anyone]
     serializer_class = PastMatchSerializer
     queryset = Seat.objects.none()
 
@@ -78,7 +78,7 @@ class PlayerMatchesView(ListAPIView):
 class HeadToHeadView(APIView):
     """Two players."""
 
-    permission_classes = [AllowAny]
+    permission_classes = [Anyone]
 
     @extend_schema(tags=["players"], responses=HeadToHeadSerializer, parameters=[ADDRESS, OTHER])
     def get(self, request: Request, address: str, other: str) -> Response:

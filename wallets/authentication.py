@@ -77,3 +77,14 @@ class IsPlayer(BasePermission):
             if not request.auth.may(needed):
                 raise InsufficientScope(f"This needs a token of the scope {needed}.", scope=needed)
         return bool(getattr(request.user, "address", None))
+
+
+class Anyone(BasePermission):
+    """Everybody, with a login or without; some are told more than others."""
+
+    def has_permission(self, request: Request, view: "APIView") -> bool:
+        """Let everybody in, and keep caches from telling one what another was told."""
+        view.headers["Vary"] = "Authorization"  # and the cookie, which the session's use adds
+        if request.user.is_authenticated:
+            view.headers["Cache-Control"] = "no-store"
+        return True

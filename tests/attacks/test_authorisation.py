@@ -165,6 +165,17 @@ def test_each_kind_of_caller_is_answered_as_the_table_says(world, row):
 
 
 @pytest.mark.parametrize(
+    "row", [r for r in ROWS if r.operation.startswith("GET")], ids=lambda row: row.operation
+)
+def test_no_cache_keeps_what_a_player_is_told_or_gives_a_player_what_others_are_told(world, row):
+    url, callers = "/api/v1" + row.path.format(**world.names()), world.callers()
+    for caller in ("owner", "stranger", "read token", "session without CSRF"):
+        assert callers[caller].get(url)["Cache-Control"] == "no-store", caller
+    if row.needs == "public":
+        assert {"Authorization", "Cookie"} <= set(callers["anonymous"].get(url)["Vary"].split(", "))
+
+
+@pytest.mark.parametrize(
     "row", [row for row in ROWS if "{" in row.path and row.stranger == 404], ids=lambda r: r.path
 )
 def test_a_strangers_thing_looks_as_one_that_does_not_exist(world, row):
