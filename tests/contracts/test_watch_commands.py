@@ -1,4 +1,6 @@
 import io
+import itertools
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from contracts import watcher
 from contracts.metrics import ChainCollector
 from contracts.models import Chain, Deposit
 from tests.contracts.rpc_proxy import KEY, RpcProxy, edited, http_status, result, running_proxy
+from tests.contracts.withdraw_world import House
 from tests.contracts.world import World
 from wallets.models import Transfer
 
@@ -108,6 +111,28 @@ def test_a_fault_of_the_node_ends_the_command_without_its_url(world: World, prox
             run(*command)
         assert KEY not in str(refusal.value)
         assert refusal.value.__suppress_context__ or refusal.value.__context__ is None
+
+
+def test_a_trouble_that_does_not_hold_the_watcher_up_is_told_at_the_head(
+    house: House, settings: Any, monkeypatch: pytest.MonkeyPatch
+):
+    """As after a restore: something left without a reason, and there is a day of blocks to read."""
+    world = house.world
+    settings.CHAIN_POLL_SECONDS = 0
+    house.fund(world.players[0], 2)
+    house.foreign(world.players[0])
+    world.deposit(world.players[1], 5)
+    world.mine(9)
+    Chain.objects.update(block_range=2)
+    # A clock by which each scan has the time for one range.
+    clock = SimpleNamespace(monotonic=itertools.count(0, 50).__next__)
+    monkeypatch.setattr(watcher, "time", clock)
+
+    with pytest.raises(CommandError, match="1 redemptions have no reason"):
+        run("watch_chain", "--once")
+
+    assert world.chain.scanned_block == world.head
+    assert world.credits(world.players[1]) == 5
 
 
 def test_a_chain_that_is_not_on_watch_or_paused_is_told(world: World):

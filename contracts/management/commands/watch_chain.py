@@ -80,14 +80,17 @@ class Command(BaseCommand):
             deposits += len(part.seen)
             report(part.last.number, head.number, f"{deposits:,} deposits")
 
-        told = ""
+        told, read_before = "", -1
         while True:
             done = scan(chain_id, accept_new_chain=accept_new_chain, progress=progress)
             chain = Chain.objects.get(pk=chain_id)
             if chain.paused:
                 raise CommandError("The chain is paused in the console.")
-            if done and chain.trouble and once:
+            # There are troubles that hold nothing up: what is left to read is read first.
+            stands = chain.scanned_block in (chain.head_block, read_before)
+            if done and chain.trouble and once and stands:
                 raise CommandError(chain.trouble)
+            read_before = chain.scanned_block
             if done and chain.trouble != told:
                 told = chain.trouble
                 self.stdout.write(told or "All is well again.")
