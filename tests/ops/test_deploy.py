@@ -7,12 +7,13 @@ it needs in the image.
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from fnmatch import fnmatch
 from importlib.metadata import distribution
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import httpx
@@ -26,6 +27,8 @@ from bas_site.devstack.stack import Stack
 from tests.ops.commands import run
 
 OPS = PROJECT / "docs" / "ops"
+INCIDENTS = (OPS / "incidents.md").read_text()
+PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
 DOCKERFILE = (PROJECT / "Dockerfile").read_text().replace("\\\n", " ")
 COMPOSE = yaml.safe_load((PROJECT / "compose.yaml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
@@ -252,14 +255,71 @@ def test_the_documents_name_each_file_that_compose_reads():
 
 
 def test_each_alert_leads_to_an_incident_that_names_it():
-    page = (OPS / "incidents.md").read_text()
     alerts = re.findall(r"alert: (\w+)", (OPS / "alerts.yml").read_text())
-    assert [alert for alert in alerts if not re.search(rf"\b{alert}\b", page)] == []
+    assert [alert for alert in alerts if not re.search(rf"\b{alert}\b", INCIDENTS)] == []
 
 
-@pytest.mark.parametrize("page", sorted(OPS.glob("*.md")), ids=lambda page: page.name)
-def test_each_command_that_a_page_names_is_there_with_its_options(page: Path):
-    for name, words in re.findall(r"manage\.py (\w+)((?: --[\w-]+(?: \w+)?)*)", page.read_text()):
-        parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
-        known = {option for action in parser._actions for option in action.option_strings}
-        assert set(re.findall(r"--[\w-]+", words)) <= known, (name, words)
+def code_of(page: Path) -> list[str]:
+    """Each line of a page's blocks of code, and each code in its text; comments are left out."""
+    text = page.read_text().replace("\\\n", " ")
+    blocks = re.findall(r"^ *```\w*\n(.*?)^ *```$", text, re.MULTILINE | re.DOTALL)
+    prose = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    spans = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", prose)]
+    return [re.sub(r"\s#.*", "", line) for line in "".join(blocks).splitlines()] + spans
+
+
+@pytest.mark.parametrize("document", PAGES, ids=lambda path: str(path.relative_to(PROJECT)))
+def test_each_command_that_a_page_names_takes_its_words(document: Path):
+    """As the command's own parser sees it; a page stands for numbers by FROM and TO."""
+    for code in code_of(document):
+        for name, words in re.findall(r"manage\.py ([a-z_]+)(.*)", code):
+            parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
+            given = re.sub(r"\b(FROM|TO)\b", "1", words.translate({91: None, 93: None}))
+            parser.parse_args(shlex.split(given))
+
+
+@pytest.mark.parametrize("document", PAGES, ids=lambda path: str(path.relative_to(PROJECT)))
+def test_each_command_for_compose_names_services_and_fits_what_it_reads(document: Path):
+    for code in code_of(document):
+        for verb, words in re.findall(r"docker compose (\w+)([^<>]*)", code):
+            known = {*SERVICES, *([""] if verb in ("build", "up") else [])}
+            plain = re.sub(
+                r" --?(?:env|volume)[ =](?:\"[^\"]*\"|\S+)| --?[\w-]+", "", words
+            ).split()
+            named = plain if verb in ("stop", "up", "build") else plain[:1]
+            assert known.issuperset(named or [""]), code
+            if verb == "exec" and "<" in code:
+                assert "-T" in words, f"{code} asks for a terminal"
+
+
+def test_the_signer_reads_the_keystore_that_the_page_has_made():
+    page = (OPS / "deploy.md").read_text()
+    (place,) = re.findall(r"`WITHDRAWAL_KEYSTORE=([^`]+)`", page)
+    ((user, folder),) = re.findall(r"install --directory --owner (\d+) --mode 700 (\S+)\n", page)
+    ((source, mount, made),) = re.findall(
+        r'run --rm --no-deps --volume "\$PWD/([^:]+):([^"]+)" \\\n'
+        r"  --env WITHDRAWAL_KEYSTORE=(\S+) signer python manage\.py make_keystore\n",
+        page,
+    )
+    (volume,) = SERVICES["signer"]["volumes"]
+
+    assert f"--uid {user} " in IMAGE
+    assert f"\nUSER {user}\n" in IMAGE
+    assert source == folder
+    assert volume["source"] == f"./{folder}"
+    # Where it is made is where the signer looks, by another way in: its own is to read only.
+    assert PurePath(place).relative_to(volume["target"]) == PurePath(made).relative_to(mount)
+    assert volume["read_only"] is True
+    assert mount != volume["target"]
+    # Docker makes a folder of root's where there is none, unless it is told not to.
+    assert volume["bind"] == {"create_host_path": False}
+
+
+def test_no_secret_of_a_deployment_is_committed_by_mistake():
+    ignored = (PROJECT / ".gitignore").read_text().split()
+    assert {"*.env", "*.dump", "/signer/"} <= set(ignored)
+
+
+def test_the_database_is_not_taken_for_ready_while_it_is_set_up():
+    """Its image starts a server that hears no network first, and stops it again."""
+    assert "--host 127.0.0.1" in SERVICES["postgres"]["healthcheck"]["test"][1]
