@@ -100,7 +100,8 @@ def test_the_life_of_the_process_is_told_without_the_database(django_assert_num_
 
 
 @override_settings(SECURE_SSL_REDIRECT=True)
-def test_probes_are_not_sent_on_to_https():
+def test_what_is_asked_beside_the_proxy_is_not_sent_on_to_https():
     assert Client().get("/").status_code == 301
+    assert Client().get("/metrics").status_code == 200
     assert Client().get("/healthz").status_code == 200
     assert Client().get("/readyz").status_code == 200
