@@ -31,7 +31,7 @@ class Command(BaseCommand):
         def say(text: str) -> None:
             self.stdout.write(f"{time.monotonic() - began:6.1f} s  {text}")
 
-        # Each of a million deposits would have a line.
+        # A line for each thousand deposits would bury the progress.
         logging.disable(logging.INFO)
         try:
             seed(SIZES[options["size"]], say)
