@@ -27,6 +27,11 @@ class Finding:
     broken: list[str]
     unseen: str = ""
 
+    @property
+    def is_green(self) -> bool:
+        """Whether it was looked into, and holds."""
+        return not (self.broken or self.unseen)
+
 
 def findings(*, whole: bool) -> Iterator[Finding]:
     """Look into every truth, one after the other, since the last seal or the beginning."""

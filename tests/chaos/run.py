@@ -225,5 +225,5 @@ def _check(players: Players, seed: int) -> None:
         if has != is_owed:
             raise Chaos(f"seed {seed}: {address} has {has} credits; the chain says {is_owed}.")
     for finding in findings(whole=True):
-        if finding.broken:
-            raise Chaos(f"seed {seed}: the audit is red: {finding.truth}: {finding.broken[:5]}")
+        if not finding.is_green:
+            raise Chaos(f"seed {seed}: the audit is not green: {finding}"[:2_000])

@@ -147,7 +147,7 @@ class House:
         with connection.cursor() as cursor:
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
             cursor.execute("SET CONSTRAINTS ALL DEFERRED")
-        return [f"{f.truth}: {f.broken}" for f in findings(whole=True) if f.broken]
+        return [str(f) for f in findings(whole=True) if not f.is_green]
 
 
 def fresh(withdrawal: Withdrawal) -> Withdrawal:
