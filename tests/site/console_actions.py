@@ -5,12 +5,16 @@ from typing import Any
 from django.db.models import Model
 from django.urls import reverse
 
-# Model, action, the permission that it takes, and what it asks for besides the reason.
+# What it is done to, action, the permission that it takes, and what it asks for besides the reason.
 ACTIONS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("wallet", "freeze", "freeze_wallet", {}),
     ("wallet", "thaw", "freeze_wallet", {}),
-    ("service", "pause", "pause_service", {}),
-    ("service", "resume", "pause_service", {}),
+    ("matches", "pause", "pause_service", {}),
+    ("matches", "resume", "pause_service", {}),
+    ("deposits", "pause", "pause_service", {}),
+    ("deposits", "resume", "pause_service", {}),
+    ("withdrawals", "pause", "pause_service", {}),
+    ("withdrawals", "resume", "pause_service", {}),
     ("chain", "pause", "change_chain", {}),
     ("chain", "unpause", "change_chain", {}),
     ("chain", "rescan", "rescan_chain", {"first": 1, "last": 1_000}),

@@ -40,7 +40,7 @@ def row_of(world, model):
     """What an action is done to; nothing for an action of a list."""
     return {
         "wallet": world.player,
-        "service": Service.objects.get(pk="matches"),
+        **{service.pk: service for service in Service.objects.all()},
         "chain": world.chain,
         "withdrawal": world.withdrawal,
         "redemption": world.redemption,
@@ -226,7 +226,7 @@ def test_no_action_freezes_an_operator(world, client):
 
 def test_a_paused_service_says_so_and_by_whom_it_was_paused(world, client):
     operator = allowed(client, "pause_service")
-    service = row_of(world, "service")
+    service = row_of(world, "deposits")
     client.post(url(service, "pause"), {"reason": "we move house"})
     for address in (page(service), reverse("admin:wallets_service_changelist"), "/admin/"):
         html = client.get(address).content.decode()

@@ -10,6 +10,7 @@ import pytest
 from django.contrib.auth.models import Group
 from django.db.models import Model
 from django.test import Client
+from django.urls import reverse
 from playwright.sync_api import Page, expect, sync_playwright
 
 from bas_site import tasks
@@ -17,6 +18,7 @@ from bas_site.roles import ROLES, ensure_roles
 from tests.e2e.browser.conftest import FLAGS, REQUIRED, chromium
 from tests.site.admin_world import (
     World,
+    a_player,
     a_redemption,
     a_running_match,
     a_withdrawal,
@@ -24,7 +26,11 @@ from tests.site.admin_world import (
     hold_credits,
 )
 from tests.site.console_actions import ACTIONS, page, url
-from wallets.models import Adjustment, Service
+from wallets import ledger
+from wallets.models import Adjustment, Service, Wallet
+
+LIST = reverse("admin:wallets_adjustment_changelist")
+ADD = reverse("admin:wallets_adjustment_add")
 
 
 class InBrowser:
@@ -75,7 +81,7 @@ def a_row(world: World, model: str) -> Model | None:
         return withdrawal
     make: dict[str, Any] = {
         "wallet": lambda: world.player,
-        "service": lambda: Service.objects.get(pk="matches"),
+        **dict.fromkeys(Service.Name, lambda: Service.objects.get(pk=model)),
         "chain": lambda: world.chain,
         "redemption": lambda: a_redemption(world.vault),
         "adjustment": lambda: Adjustment.objects.create(
@@ -105,6 +111,31 @@ def do(tab: Page, row: Model | None, action: str, said: dict[str, Any]) -> None:
     expect(tab.get_by_text("done.")).to_be_visible()
 
 
+def propose(tab: Page, to: Wallet) -> None:
+    tab.goto(LIST)
+    tab.locator(f'a[href^="{ADD}"]').first.click()
+    for name, value in {"address": to.address, "amount": "25", "reason": "because"}.items():
+        tab.locator(f'[name="{name}"]').fill(value)
+    tab.locator('[name="_save"]').click()
+    expect(tab.get_by_text("was added successfully")).to_be_visible()
+
+
+def propose_not(tab: Page) -> None:
+    tab.goto(LIST)
+    expect(tab.locator(f'a[href^="{ADD}"]')).to_have_count(0)
+    answer = tab.goto(ADD)
+    assert answer is not None
+    assert answer.status == 403
+
+
+def approve_not_ones_own(tab: Page, row: Adjustment) -> None:
+    tab.goto(page(row))
+    tab.locator(f'a[href="{url(row, "approve")}"]').first.click()
+    tab.locator('[name="reason"]').fill("because")
+    tab.locator('form button[type="submit"]').last.click()
+    expect(tab.get_by_text("A second operator has to approve it.")).to_be_visible()
+
+
 def be_refused(tab: Page, row: Model | None, action: str) -> None:
     tab.goto(page(row))
     expect(tab.locator(f'a[href="{url(row, action)}"]')).to_have_count(0)
@@ -129,3 +160,25 @@ def test_each_role_does_what_it_may_and_is_refused_the_rest(
             else:
                 browser.run(be_refused, tab, row, action)
     assert handed == ["audit", "audit"]
+
+
+def test_who_may_propose_an_adjustment_does_and_another_has_to_approve_it(
+    live_server: Any, browser: InBrowser
+):
+    player = a_player(10)
+    ensure_roles()
+    for role, granted in ROLES.items():
+        tab = browser.run(browser.open, live_server.url, logged_in(role))
+        if "wallets.propose_adjustment" not in granted:
+            browser.run(propose_not, tab)
+            continue
+        browser.run(propose, tab, player)
+        proposed = Adjustment.objects.latest("id")
+        assert (proposed.wallet, proposed.amount, proposed.status) == (player, 25, "proposed")
+        if "wallets.decide_adjustment" in granted:
+            browser.run(approve_not_ones_own, tab, proposed)
+            another = browser.run(browser.open, live_server.url, logged_in(role))
+            browser.run(do, another, proposed, "approve", {})
+        else:
+            browser.run(be_refused, tab, proposed, "approve")
+    assert ledger.balance(ledger.player_account(player)) == 10 + 25 + 25
