@@ -18,10 +18,14 @@ django.setup(set_prefix=False)
 from django.conf import settings  # noqa: E402
 
 from bas_site.bodies import BoundedBodies  # noqa: E402
+from bas_site.middleware import CountedFirst  # noqa: E402
 from bas_site.threads import OneGoHandler, Threads  # noqa: E402
 
+threads = Threads(
+    OneGoHandler(), count=settings.DATABASE_POOL_SIZE or THREADS, seconds=WAIT_SECONDS
+)
 application = BoundedBodies(
-    Threads(OneGoHandler(), count=settings.DATABASE_POOL_SIZE or THREADS, seconds=WAIT_SECONDS),
+    CountedFirst(threads),
     bytes_=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
     seconds=settings.REQUEST_BODY_SECONDS,
 )

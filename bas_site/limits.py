@@ -5,7 +5,7 @@ MINUTE, HOUR = 60, 3600
 # it is closed while nobody counts: what costs credits is, and what opens a door. To play on in a
 # match that runs, to take a stake back and to read are not: clocks run, and they cost nothing.
 LIMITS = (
-    ("address", "address", r"\w+ /(?!healthz|readyz|metrics)", 3000, MINUTE, False),
+    ("address", "address", r"\w+ /(?!healthz|readyz|metrics|static/)", 3000, MINUTE, False),
     ("nonce", "address", r"POST /api/v1/auth/nonce$", 300, MINUTE, False),
     ("login", "address", r"POST /api/v1/auth/login$", 60, MINUTE, True),
     ("operator", "address", r"POST /admin/(login|second-factor)/", 10, MINUTE, True),

@@ -2,13 +2,15 @@
 
 import asyncio
 import contextlib
+import json
 import socket
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import psutil
 import pytest
 from asgiref.sync import sync_to_async
+from django.db import connection, transaction
 
 from bas_site.devstack.ports import HOST
 from bas_site.devstack.services import Valkey
@@ -164,3 +166,46 @@ def test_those_who_do_not_read_their_answers_hold_nobody_up(web):
             link.sendall(f"GET {LARGE} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             assert link.recv(12) == b"HTTP/1.1 200"
         assert web.get("/api/v1/auth/me", **headers)[0] == 200
+
+
+OTHER_SITE = "https://other.example"
+
+
+@pytest.fixture
+def narrow_web(tmp_path, transactional_db):
+    """A server of one thread, where an address has three calls a minute."""
+    settings = {"RATE_LIMIT_SCALE": 0.001, "CORS_ALLOWED_ORIGINS": OTHER_SITE}
+    with Valkey(tmp_path) as valkey:
+        web = Web(tmp_path, valkey_url=valkey.url, DATABASE_POOL_SIZE=1, **settings)
+        web.start()
+        yield web
+        web.process.stop()
+
+
+def test_who_calls_too_often_is_refused_before_waiting_for_a_thread(narrow_web):
+    def call(_):
+        return narrow_web.get("/api/v1/leaderboard", Origin=OTHER_SITE)
+
+    with ThreadPoolExecutor(4) as callers:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("LOCK TABLE matches_rating IN ACCESS EXCLUSIVE MODE")
+            calls = [callers.submit(call, n) for n in range(4)]
+            refused = next(as_completed(calls, timeout=SECONDS / 2))
+        answers = [call.result() for call in calls if call is not refused]
+    status, headers, text = refused.result()
+    assert (status, json.loads(text)["code"]) == (429, "throttled")
+    assert 0 < int(headers["Retry-After"]) <= 20
+    assert headers["RateLimit"].startswith('"address";r=0;')
+    # A page of another origin can read why, and the usual headers are there.
+    assert headers["Access-Control-Allow-Origin"] == OTHER_SITE
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert "Content-Security-Policy" in headers
+    # Each was counted once.
+    left = [int(answer[1]["RateLimit"].split(";")[1].removeprefix("r=")) for answer in answers]
+    assert ([answer[0] for answer in answers], sorted(left)) == ([200] * 3, [0, 1, 2])
+
+
+def test_what_needs_no_counting_is_not_counted(narrow_web):
+    for path in ("/healthz", "/static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui.css"):
+        for _ in range(5):
+            assert narrow_web.get(path)[0] == 200
