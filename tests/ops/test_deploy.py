@@ -259,6 +259,10 @@ def test_each_alert_leads_to_an_incident_that_names_it():
     assert [alert for alert in alerts if not re.search(rf"\b{alert}\b", INCIDENTS)] == []
 
 
+# Of Compose's commands, those that are for all services unless some are named.
+ALL_OR_SOME = ("build", "logs", "restart", "stop", "up")
+
+
 def code_of(page: Path) -> list[str]:
     """Each line of a page's blocks of code, and each code in its text; comments are left out."""
     text = page.read_text().replace("\\\n", " ")
@@ -282,14 +286,22 @@ def test_each_command_that_a_page_names_takes_its_words(document: Path):
 def test_each_command_for_compose_names_services_and_fits_what_it_reads(document: Path):
     for code in code_of(document):
         for verb, words in re.findall(r"docker compose (\w+)([^<>]*)", code):
-            known = {*SERVICES, *([""] if verb in ("build", "up") else [])}
+            known = {*SERVICES, *([""] if verb in ALL_OR_SOME else [])}
             plain = re.sub(
                 r" --?(?:env|volume)[ =](?:\"[^\"]*\"|\S+)| --?[\w-]+", "", words
             ).split()
-            named = plain if verb in ("stop", "up", "build") else plain[:1]
+            named = plain if verb in ALL_OR_SOME else plain[:1]
             assert known.issuperset(named or [""]), code
             if verb == "exec" and "<" in code:
                 assert "-T" in words, f"{code} asks for a terminal"
+
+
+def test_what_the_incidents_call_manage_py_is_in_the_image():
+    command = r"```sh\ndocker compose run --rm (\w+) python manage\.py …\n```"
+    (service,) = re.findall(command, INCIDENTS)
+    assert service in SERVICES
+    assert "ENTRYPOINT" not in DOCKERFILE
+    assert "\nWORKDIR /app\nCOPY manage.py ./\n" in re.sub(r"COPY --from.+\n", "", IMAGE)
 
 
 def test_the_signer_reads_the_keystore_that_the_page_has_made():

@@ -5,6 +5,7 @@ from django.db import connection, transaction
 
 from tests.wallets.ledger_helpers import as_app_role, ledger_rows, new_escrow, new_wallet, refused
 from wallets import ledger
+from wallets.errors import LedgerRefusal
 from wallets.models import Account, Transfer
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -135,6 +136,17 @@ def test_a_leg_that_is_bent_while_nothing_else_would_refuse_it_is_seen_at_commit
 def test_the_applications_role_can_not_take_the_locks_off(sql, scene):
     with as_app_role() as cursor, refused(), transaction.atomic():
         cursor.execute(sql)
+
+
+@pytest.mark.parametrize("amount", [-30, 30])
+def test_what_was_bent_with_the_locks_off_takes_no_transfer_that_would_mend_it(amount, scene):
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        cursor.execute(f"UPDATE wallets_account SET balance = 100 WHERE id = {scene['player']}")
+    legs = [ledger.Leg(scene["player"], amount), ledger.Leg(scene["vault"], -amount)]
+    mend = ledger.Draft(key="mend", kind=Transfer.Kind.ADJUSTMENT, legs=legs)
+    with pytest.raises(LedgerRefusal):
+        ledger.post(mend)
 
 
 def test_a_temporary_table_of_the_same_name_fools_nobody(scene):
