@@ -14,7 +14,7 @@ GAUGES = {
     "lag_seconds": "Time between the last block read and the newest one",
     "head_block": "The newest block seen",
     "head_timestamp_seconds": "The newest block's time",
-    "scanned_timestamp_seconds": "When the last scan ended",
+    "scanned_timestamp_seconds": "When the last scan ended; 0 if none has",
     "pending_deposits": "Deposits that do not count yet",
     "oldest_pending_deposit_seconds": "For how long the oldest of them has been waiting",
     "deepest_reorg_blocks": "The deepest reorganisation seen",
@@ -107,9 +107,8 @@ def _values(chain: Chain) -> dict[str, float]:
         "deepest_reorg_blocks": chain.deepest_reorg,
         "paused": int(chain.paused),
         "in_trouble": int(bool(chain.trouble)),
+        "scanned_timestamp_seconds": chain.scanned_at.timestamp() if chain.scanned_at else 0,
     }
-    if chain.scanned_at:
-        values["scanned_timestamp_seconds"] = chain.scanned_at.timestamp()
     if chain.head_timestamp:
         values["head_timestamp_seconds"] = chain.head_timestamp.timestamp()
         last = chain.blocks.filter(number=chain.scanned_block).first()

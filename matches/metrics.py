@@ -22,7 +22,7 @@ class MatchCollector(Collector):
     """How many are live, and whether anybody looks after their deadlines."""
 
     def collect(self) -> Iterator[Metric]:
-        """Nothing of the sweep before it first ran."""
+        """What waits for a sweep, and when the last one was."""
         matches = GaugeMetricFamily("bas_matches", "Matches that are live", labels=["status"])
         for status in Match.LIVE:
             matches.add_metric([status], Match.objects.filter(status=status).count())
@@ -37,9 +37,9 @@ class MatchCollector(Collector):
             "For how long a deadline has passed that nobody applied",
             max(0, overdue),
         )
-        if heartbeat := Heartbeat.objects.first():
-            yield GaugeMetricFamily(
-                "bas_match_sweep_timestamp_seconds",
-                "When deadlines were last looked after",
-                heartbeat.beat_at.timestamp(),
-            )
+        heartbeat = Heartbeat.objects.first()
+        yield GaugeMetricFamily(
+            "bas_match_sweep_timestamp_seconds",
+            "When deadlines were last looked after; 0 if never",
+            heartbeat.beat_at.timestamp() if heartbeat else 0,
+        )

@@ -13,7 +13,7 @@ class LedgerCollector(Collector):
     """Credits, and whether the last audit was green."""
 
     def collect(self) -> Iterator[Metric]:
-        """Nothing of the audit before there was one."""
+        """Nothing of what an audit found before there was one."""
         yield GaugeMetricFamily(
             "bas_credits_owed",
             "Credits bought and not yet withdrawn",
@@ -23,20 +23,19 @@ class LedgerCollector(Collector):
             "bas_credits_fees", "Credits of the house", system_credits(Account.Kind.FEES)
         )
         run = AuditRun.objects.order_by("started_at").last()
-        if run is None:
-            return
-        yield GaugeMetricFamily(
-            "bas_audit_broken_checks",
-            "Checks that failed in the last audit, or in the last of the whole history",
-            standing_audit().broken,
-        )
-        yield GaugeMetricFamily(
-            "bas_audit_unseen_checks",
-            "Checks that the last audit could not make, since no node answered",
-            run.unseen,
-        )
+        if run:
+            yield GaugeMetricFamily(
+                "bas_audit_broken_checks",
+                "Checks that failed in the last audit, or in the last of the whole history",
+                standing_audit().broken,
+            )
+            yield GaugeMetricFamily(
+                "bas_audit_unseen_checks",
+                "Checks that the last audit could not make, since no node answered",
+                run.unseen,
+            )
         yield GaugeMetricFamily(
             "bas_audit_finished_timestamp_seconds",
-            "When the last audit ended",
-            run.finished_at.timestamp(),
+            "When the last audit ended; 0 if none has",
+            run.finished_at.timestamp() if run else 0,
         )

@@ -1,4 +1,5 @@
-"""As much of PromQL as the alert rules use: selectors, arithmetic, comparisons, time(), increase().
+"""As much of PromQL as the alert rules use: selectors, arithmetic, comparisons, `or`, and time(),
+increase() and absent().
 
 What is left when selectors are replaced is also an expression of Python, so Python evaluates it.
 """
@@ -12,11 +13,11 @@ from dataclasses import dataclass, field
 from prometheus_client.parser import text_string_to_metric_families
 
 Labels = frozenset[tuple[str, str]]
-SELECTOR = re.compile(r"(?P<name>bas_\w+)(\{(?P<labels>[^}]*)\})?(?P<range>\[\w+\])?")
+SELECTOR = re.compile(r"\b(?P<name>bas_\w+|up\b)(\{(?P<labels>[^}]*)\})?(?P<range>\[\w+\])?")
 LABEL = re.compile(r'(\w+)="([^"]*)"')
 
 
-@dataclass
+@dataclass(eq=False)
 class Vector:
     """Samples by their labels; a comparison keeps those for which it is true."""
 
@@ -36,13 +37,23 @@ class Vector:
     def __rsub__(self, other: float) -> "Vector":
         return Vector(self._with(other, lambda mine, theirs: theirs - mine))
 
+    def _where(self, other: "Vector | float", holds: Callable[[float, float], bool]) -> "Vector":
+        true = self._with(other, holds)
+        return Vector({labels: self.samples[labels] for labels, kept in true.items() if kept})
+
     def __gt__(self, other: "Vector | float") -> "Vector":
-        true = self._with(other, operator.gt)
-        return Vector({labels: self.samples[labels] for labels, holds in true.items() if holds})
+        return self._where(other, operator.gt)
+
+    def __eq__(self, other: "Vector | float") -> "Vector":  # type: ignore[override]
+        return self._where(other, operator.eq)
+
+    def __bool__(self) -> bool:
+        """Python's `or` asks for it, which then does as PromQL's."""
+        return bool(self.samples)
 
 
 class Scrape:
-    """What /metrics said at a moment."""
+    """What Prometheus knows of a moment: what /metrics said, and its own `up`."""
 
     def __init__(self, text: str) -> None:
         self.samples = [
@@ -80,10 +91,13 @@ def fires(expression: str, now: Scrape, before: Scrape) -> bool:
         after = now.select(name, **labels)
         return (after, before.select(name, **labels)) if both else after
 
+    def absent(selected: Vector) -> Vector:
+        return Vector({} if selected else {frozenset(): 1})
+
     def call(match: re.Match[str]) -> str:
         labels = dict(LABEL.findall(match["labels"] or ""))
         return f"select({match['name']!r}, {labels!r}, {bool(match['range'])})"
 
-    known = {"select": select, "increase": increase, "time": time.time}
+    known = {"select": select, "increase": increase, "absent": absent, "time": time.time}
     found = eval(SELECTOR.sub(call, expression), {"__builtins__": {}}, known)
     return bool(found.samples)

@@ -12,12 +12,15 @@ import pytest
 import time_machine
 import yaml
 from django.db import connection
-from django.test import Client
+from django.test import Client, override_settings
 from django.utils import timezone
 
 from bas_site.audit import run_audit
+from bas_site.devstack.ports import free_port
+from contracts.models import Chain
 from contracts.tasks import note_holdings
 from contracts.withdrawals import cancel_withdrawal
+from matches.models import Heartbeat
 from matches.tasks import sweep_matches
 from tests.contracts.conftest import proxy, world  # noqa: F401
 from tests.contracts.rpc_proxy import RpcProxy, http_status
@@ -26,6 +29,7 @@ from tests.contracts.world import World
 from tests.matches.helpers import Table, player
 from tests.ops.promql import Scrape, fires, names_in
 from tests.site.test_audit import by_force
+from wallets.models import AuditRun
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -45,6 +49,7 @@ class Running:
     def __init__(self, house: House, node: RpcProxy) -> None:
         self.house, self.world, self.node = house, house.world, node
         self.player = self.world.players[0]
+        self.is_scraped = True
         self.house.fund(self.player, 5_000)
         self.all_goes_on()
 
@@ -56,14 +61,19 @@ class Running:
         sweep_matches()
         run_audit()
 
+    def scrape(self) -> Scrape:
+        """What Prometheus gets of the server, if it knows of one."""
+        if not self.is_scraped:
+            return Scrape("")
+        answer = Client(raise_request_exception=False).get("/metrics")
+        up = answer.status_code == 200
+        text = answer.content.decode() if up else ""
+        return Scrape(f'{text}\nup{{job="bas"}} {int(up)}\n')
+
 
 @pytest.fixture
 def running(world: World, proxy: RpcProxy) -> Running:  # noqa: F811
     return Running(new_house(world), proxy)
-
-
-def scrape() -> Scrape:
-    return Scrape(Client().get("/metrics").content.decode())
 
 
 def _later(**passed: float) -> Any:
@@ -75,6 +85,15 @@ def nobody_works(running: Running) -> Iterator[None]:
     with _later(hours=4):
         yield
     # The workers are back, by the clock of before: nothing is overdue.
+    running.all_goes_on()
+
+
+@contextmanager
+def nobody_has_ever_worked(running: Running) -> Iterator[None]:
+    AuditRun.objects.all().delete()
+    Heartbeat.objects.all().delete()
+    Chain.objects.update(scanned_at=None)
+    yield
     running.all_goes_on()
 
 
@@ -195,34 +214,63 @@ def the_database_refuses(running: Running) -> Iterator[None]:
     yield
 
 
-CAUSES: dict[str, Callable[[Running], AbstractContextManager[None]]] = {
-    "AuditRed": a_balance_is_bent,
-    "AuditOverdue": nobody_works,
-    "AuditUnseen": no_node_answers_the_audit,
-    "VaultShort": the_vault_is_emptied,
-    "WithdrawalsNotSigned": the_signer_is_gone,
-    "WithdrawalsNotApproved": no_operator_looks,
-    "ChainNotScanned": nobody_works,
-    "ChainInTrouble": the_node_fails,
-    "ChainBehind": the_chain_runs_ahead,
-    "ChainStandsStill": nobody_works,
-    "DepositsWaiting": a_deposit_is_never_confirmed,
-    "NodeFailing": the_node_fails,
-    "DeadlinesNotApplied": deadlines_pass,
-    "SweepSilent": nobody_works,
-    "ServerErrors": a_table_is_missing,
-    "DatabaseUnavailable": the_database_refuses,
+@contextmanager
+def nobody_listens_where_the_database_was(_running: Running) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as elsewhere:
+        connection.close()
+        elsewhere.setitem(connection.settings_dict, "PORT", str(free_port()))
+        yield
+    connection.close()
+
+
+@contextmanager
+def the_server_takes_prometheus_for_a_stranger(_running: Running) -> Iterator[None]:
+    with override_settings(ALLOWED_HOSTS=["play.example.org"]):
+        yield
+
+
+@contextmanager
+def prometheus_knows_no_server(running: Running) -> Iterator[None]:
+    running.is_scraped = False
+    yield
+    running.is_scraped = True
+
+
+Cause = Callable[[Running], AbstractContextManager[None]]
+CAUSES: dict[str, tuple[Cause, ...]] = {
+    "AuditRed": (a_balance_is_bent,),
+    "AuditOverdue": (nobody_works, nobody_has_ever_worked),
+    "AuditUnseen": (no_node_answers_the_audit,),
+    "VaultShort": (the_vault_is_emptied,),
+    "WithdrawalsNotSigned": (the_signer_is_gone,),
+    "WithdrawalsNotApproved": (no_operator_looks,),
+    "ChainNotScanned": (nobody_works, nobody_has_ever_worked),
+    "ChainInTrouble": (the_node_fails,),
+    "ChainBehind": (the_chain_runs_ahead,),
+    "ChainStandsStill": (nobody_works,),
+    "DepositsWaiting": (a_deposit_is_never_confirmed,),
+    "NodeFailing": (the_node_fails,),
+    "DeadlinesNotApplied": (deadlines_pass,),
+    "SweepSilent": (nobody_works, nobody_has_ever_worked),
+    "ServerErrors": (a_table_is_missing,),
+    "DatabaseUnavailable": (the_database_refuses,),
+    "DatabaseDown": (nobody_listens_where_the_database_was,),
+    "ServerSilent": (the_server_takes_prometheus_for_a_stranger, prometheus_knows_no_server),
 }
 
 
-@pytest.mark.parametrize("alert", RULES)
-def test_an_alert_fires_when_its_cause_is_made_and_stops_after(running: Running, alert: str):
-    before = scrape()
+@pytest.mark.parametrize(
+    ("alert", "cause"), [(alert, cause) for alert, causes in CAUSES.items() for cause in causes]
+)
+def test_an_alert_fires_when_its_cause_is_made_and_stops_after(
+    running: Running, alert: str, cause: Cause
+):
+    before = running.scrape()
     assert not fires(RULES[alert], before, before)
-    with CAUSES[alert](running):
-        during = scrape()
+    with cause(running):
+        during = running.scrape()
         assert fires(RULES[alert], during, before)
-    assert not fires(RULES[alert], scrape(), during)
+    assert not fires(RULES[alert], running.scrape(), during)
 
 
 @pytest.fixture
@@ -230,7 +278,7 @@ def told(running: Running) -> set[str]:
     """The names of all metrics; an error that never happened has none, so one of each happens."""
     with the_node_fails(running):
         Client().get("/api/v1/auth/me")
-        return {name for name in scrape().names() if not name.endswith("_created")}
+        return {name for name in running.scrape().names() if not name.endswith("_created")}
 
 
 def test_alerts_and_dashboard_ask_for_metrics_that_there_are(told: set[str]):
