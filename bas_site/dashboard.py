@@ -18,6 +18,7 @@ from django.utils.timesince import timesince
 from bas_site import figures
 from contracts.admin import CHAIN_COLOURS, chain_status
 from contracts.models import Chain, Deposit, Redemption, Withdrawal
+from contracts.selectors import credits_held, credits_owed
 from matches.models import Heartbeat, Match, Seat
 from wallets.admin_base import grouped, list_of, page_of
 from wallets.models import Account, AuditRun, Service
@@ -50,7 +51,7 @@ def _audit() -> Iterator[Concern]:
 
 
 def _holdings() -> Iterator[Concern]:
-    owed, held = figures.owed(), figures.held()
+    owed, held = credits_owed(), credits_held()
     if held < owed:
         short = f"The vaults hold {grouped(held)} credits' worth; {grouped(owed)} are owed."
         yield Concern(short, list_of(Chain), danger=True)
@@ -134,11 +135,11 @@ CONCERNS: tuple[tuple[type[Model], Callable[[], Iterator[Concern]]], ...] = (
 
 # --- Figures --------------------------------------------------------------------------------------
 def _owed() -> tuple[str, str]:
-    return grouped(figures.owed()), "bought and not yet withdrawn"
+    return grouped(credits_owed()), "bought and not yet withdrawn"
 
 
 def _held() -> tuple[str, str]:
-    held, owed = figures.held(), figures.owed()
+    held, owed = credits_held(), credits_owed()
     beside = (
         f"{grouped(held - owed)} to spare" if held >= owed else f"{grouped(owed - held)} missing"
     )

@@ -9,24 +9,14 @@ from django.db.models import Count, Max, Sum
 from django.db.models.functions import TruncHour
 from django.utils import timezone
 
-from contracts.models import Deposit, Token, Withdrawal
+from contracts.models import Deposit, Withdrawal
+from contracts.selectors import credits_held, credits_owed
 from matches.models import Match, RatedMatch, Seat
 from wallets.models import Account, Snapshot
 from wallets.selectors import system_credits
 
 KEPT = timedelta(days=90)
 CHARTED = timedelta(days=14)
-
-
-def owed() -> int:
-    """Credits that were bought and are not withdrawn: what the vaults have to hold."""
-    return -system_credits(Account.Kind.VAULT)
-
-
-def held() -> int:
-    """Credits that the vaults could pay for, when last looked at."""
-    tokens = Token.objects.exclude(held_at=None)
-    return sum(token.held // token.credit_price for token in tokens)
 
 
 def in_play() -> int:
@@ -64,8 +54,8 @@ def rated_matches() -> int:
 
 
 FIGURES: dict[str, Callable[[], int]] = {
-    "owed": owed,
-    "held": held,
+    "owed": credits_owed,
+    "held": credits_held,
     "in_play": in_play,
     "fees": fees,
     "running_matches": running_matches,

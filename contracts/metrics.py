@@ -7,7 +7,8 @@ from django.utils import timezone
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from contracts.models import Chain, Deposit, Node, Token, Withdrawal
+from contracts.models import Chain, Deposit, Node, Withdrawal
+from contracts.selectors import credits_held, credits_owed
 
 GAUGES = {
     "lag_blocks": "Blocks of the chain that are not read yet",
@@ -60,7 +61,7 @@ class ChainCollector(Collector):
 
 
 class WithdrawalCollector(Collector):
-    """What waits to be paid out, and what the vaults have to pay it with."""
+    """What waits to be paid out, what is owed, and what the vaults have to pay it with."""
 
     WAITING = (Withdrawal.Status.REQUESTED, Withdrawal.Status.APPROVED, Withdrawal.Status.REDEEMED)
 
@@ -84,12 +85,10 @@ class WithdrawalCollector(Collector):
             oldest.add_metric([status], (now - since).total_seconds() if since else 0)
         yield waiting
         yield oldest
-        tokens = Token.objects.exclude(held_at=None)
         yield GaugeMetricFamily(
-            "bas_credits_held",
-            "What the vaults hold, in credits",
-            sum(token.held // token.credit_price for token in tokens),
+            "bas_credits_owed", "Credits that the vaults have to hold", credits_owed()
         )
+        yield GaugeMetricFamily("bas_credits_held", "What they hold, in credits", credits_held())
 
 
 def _values(chain: Chain) -> dict[str, float]:

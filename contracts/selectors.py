@@ -3,17 +3,21 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet, Sum
 from django.utils import timezone
 
-from contracts.models import Chain, Deposit, Withdrawal
+from contracts.models import Chain, Deposit, Token, Withdrawal
 from contracts.serializers import DepositSerializer
 from contracts.withdrawal_serializers import WithdrawalSerializer
 from wallets.export import Rows, in_batches
-from wallets.models import Wallet
+from wallets.models import Account, Wallet
+from wallets.selectors import system_credits
 
 # Two scans of a long catch-up. An alert of docs/ops/alerts.yml has the same.
 LATE_SECONDS = 120
+# What the vaults hold is noted every minute. Of the deposits since then so many are looked at, and
+# none that is older: when nobody notes it any more, they are to be missed.
+UNNOTED, UNNOTED_TIME = 1_000, timedelta(minutes=5)
 
 
 def late_chains() -> QuerySet[Chain]:
@@ -21,6 +25,30 @@ def late_chains() -> QuerySet[Chain]:
     since = timezone.now() - timedelta(seconds=LATE_SECONDS)
     silent = Q(scanned_at__isnull=True) | Q(scanned_at__lt=since)
     return Chain.objects.filter(~Q(trouble="") | silent, paused=False)
+
+
+def credits_owed() -> int:
+    """Credits that the vaults have to hold: bought, and not withdrawn.
+
+    The coins of a withdrawal leave its vault when it is redeemed, before its credits are taken out
+    of the books.
+    """
+    redeemed = Withdrawal.objects.filter(status=Withdrawal.Status.REDEEMED)
+    left = redeemed.aggregate(credits=Sum("credits"))["credits"] or 0
+    return -system_credits(Account.Kind.VAULT) - left
+
+
+def credits_held() -> int:
+    """Credits that the vaults could pay for: when last looked at, and by deposits seen since."""
+    tokens = Token.objects.exclude(held_at=None)
+    newest = Deposit.objects.order_by("-pk")[:UNNOTED]
+    came = Deposit.objects.filter(
+        pk__in=newest.values("pk"),
+        status=Deposit.Status.CREDITED,
+        seen_at__gt=F("token__held_at"),
+    ).filter(seen_at__gt=timezone.now() - UNNOTED_TIME)
+    since = came.aggregate(credits=Sum("credits"))["credits"] or 0
+    return sum(token.held // token.credit_price for token in tokens) + since
 
 
 def deposits_of(wallet: Wallet) -> QuerySet[Deposit]:

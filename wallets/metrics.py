@@ -1,4 +1,4 @@
-"""What Prometheus is told of the ledger: what the system accounts hold, and the last audit."""
+"""What Prometheus is told of the ledger: the house's credits, and the last audit."""
 
 from collections.abc import Iterator
 
@@ -14,11 +14,6 @@ class LedgerCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Nothing of what an audit found before there was one."""
-        yield GaugeMetricFamily(
-            "bas_credits_owed",
-            "Credits bought and not yet withdrawn",
-            -system_credits(Account.Kind.VAULT),
-        )
         yield GaugeMetricFamily(
             "bas_credits_fees", "Credits of the house", system_credits(Account.Kind.FEES)
         )
