@@ -13,7 +13,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from wallets.errors import Problem, Unavailable
+from wallets.errors import LedgerRefusal, Problem, Unavailable
 
 CONTENT_TYPE = "application/problem+json"
 log = structlog.get_logger(__name__)
@@ -41,6 +41,14 @@ BUSY = ("busy", "More is asked at once than can be answered")
 TRY_AGAIN = ("try_again", "The database did not answer")
 SERVER_ERROR = ("server_error", "Something broke on our side; it has been logged")
 OTHER_CODES = (CSRF_FAILED, TOO_LARGE, TOO_SLOW, BUSY, TRY_AGAIN, SERVER_ERROR)
+# What alerts count. An increase is seen of a series alone that Prometheus knew before: so that the
+# first one counts too, they are told from the start.
+for _status, _code in (
+    (500, SERVER_ERROR[0]),
+    (LedgerRefusal.status, LedgerRefusal.code),
+    (503, TRY_AGAIN[0]),
+):
+    ANSWERED.labels(_status, _code)
 
 
 def problem(status: int, code: str, title: str, detail: str = "", **extra: Any) -> dict[str, Any]:

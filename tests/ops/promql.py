@@ -85,7 +85,8 @@ def fires(expression: str, now: Scrape, before: Scrape) -> bool:
 
     def increase(selected: tuple[Vector, Vector]) -> Vector:
         after, earlier = selected
-        return Vector({k: v - earlier.samples.get(k, 0) for k, v in after.samples.items()})
+        # A series that has just appeared has not increased, whatever its value.
+        return after - earlier
 
     def select(name: str, labels: dict[str, str], both: bool) -> Vector | tuple[Vector, Vector]:
         after = now.select(name, **labels)
