@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
-from django.db.models import F, Q, QuerySet, Sum
+from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
 from django.utils import timezone
 
 from contracts.models import Chain, Deposit, Token, Withdrawal
@@ -40,15 +40,15 @@ def credits_owed() -> int:
 
 def credits_held() -> int:
     """Credits that the vaults could pay for: when last looked at, and by deposits seen since."""
-    tokens = Token.objects.exclude(held_at=None)
     newest = Deposit.objects.order_by("-pk")[:UNNOTED]
-    came = Deposit.objects.filter(
-        pk__in=newest.values("pk"),
-        status=Deposit.Status.CREDITED,
-        seen_at__gt=F("token__held_at"),
-    ).filter(seen_at__gt=timezone.now() - UNNOTED_TIME)
-    since = came.aggregate(credits=Sum("credits"))["credits"] or 0
-    return sum(token.held // token.credit_price for token in tokens) + since
+    came = (
+        Deposit.objects.filter(token=OuterRef("pk"), pk__in=newest.values("pk"))
+        .filter(status=Deposit.Status.CREDITED, seen_at__gt=timezone.now() - UNNOTED_TIME)
+        .filter(seen_at__gt=OuterRef("held_at"))
+    )
+    credits_ = came.order_by().values("token").annotate(credits=Sum("credits")).values("credits")
+    tokens = Token.objects.exclude(held_at=None).annotate(came=Subquery(credits_))
+    return sum(token.held // token.credit_price + (token.came or 0) for token in tokens)
 
 
 def deposits_of(wallet: Wallet) -> QuerySet[Deposit]:

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, QuerySet, Sum
+from django.db.models import F, Func, QuerySet, Sum
 from django.utils import timezone
 
 from wallets import ledger
+from wallets.fields import WholeNumberField
 from wallets.models import Account, AuditRun, BearerToken, Posting, Wallet
 
 # What rooms above hold for a player, by its name in the API: which stake in a match's escrow is
@@ -27,8 +28,9 @@ def credits_of(wallet: Wallet) -> dict[str, int]:
 
 def system_credits(kind: Account.Kind) -> int:
     """Credits in a system account; none before its first transfer."""
-    account = Account.objects.filter(asset=ledger.CREDITS, key=kind.value).first()
-    return ledger.balance(account) if account else 0
+    account = Account.objects.filter(asset=ledger.CREDITS, key=kind.value)
+    balance = Func("pk", function="ledger_balance", output_field=WholeNumberField())
+    return account.values_list(balance, flat=True).first() or 0
 
 
 def standing_audit() -> AuditRun | None:
