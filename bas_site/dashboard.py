@@ -18,7 +18,12 @@ from django.utils.timesince import timesince
 from bas_site import figures
 from contracts.admin import CHAIN_COLOURS, chain_status
 from contracts.models import Chain, Deposit, Redemption, Withdrawal
-from contracts.selectors import credits_held, credits_owed
+from contracts.selectors import (
+    credits_held,
+    credits_owed,
+    withdrawals_for_operators,
+    withdrawals_for_the_signer,
+)
 from matches.models import Heartbeat, Match, Seat
 from wallets.admin_base import grouped, list_of, page_of
 from wallets.models import Account, AuditRun, Service
@@ -89,15 +94,14 @@ def _deposits() -> Iterator[Concern]:
 
 
 def _withdrawals() -> Iterator[Concern]:
-    for status, whom in (
-        (Withdrawal.Status.REQUESTED, "an operator"),
-        (Withdrawal.Status.APPROVED, "the signer"),
+    for whom, waiting in (
+        ("an operator", withdrawals_for_operators()),
+        ("the signer", withdrawals_for_the_signer()),
     ):
-        waiting = Withdrawal.objects.filter(status=status).order_by("pk")
-        oldest = waiting.values_list("requested_at", flat=True).first()
-        if oldest and oldest < timezone.now() - PATIENCE:
-            text = f"A withdrawal has been waiting for {whom} for {timesince(oldest)}."
-            yield Concern(text, list_of(Withdrawal, {"status__exact": status}))
+        oldest = waiting.order_by("since").first()
+        if oldest and oldest.since < timezone.now() - PATIENCE:
+            text = f"A withdrawal has been waiting for {whom} for {timesince(oldest.since)}."
+            yield Concern(text, list_of(Withdrawal, {"status__exact": oldest.status}))
 
 
 def _sweep() -> Iterator[Concern]:

@@ -2,13 +2,18 @@
 
 from collections.abc import Iterator
 
-from django.db.models import Count, Min
+from django.db.models import Count, F, Min
 from django.utils import timezone
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from contracts.models import Chain, Deposit, Node, Withdrawal
-from contracts.selectors import credits_held, credits_owed
+from contracts.models import Chain, Deposit, Node, Redemption, Withdrawal
+from contracts.selectors import (
+    credits_held,
+    credits_owed,
+    withdrawals_for_operators,
+    withdrawals_for_the_signer,
+)
 
 GAUGES = {
     "lag_blocks": "Blocks of the chain that are not read yet",
@@ -55,15 +60,13 @@ class ChainCollector(Collector):
             "Failures of a node since it last answered",
             labels=["chain", "node"],
         )
-        for node in nodes:
+        for node in nodes.filter(chain__paused=False):
             in_a_row.add_metric([str(node.chain_id), str(node.place)], node.failures_in_a_row)
         yield in_a_row
 
 
 class WithdrawalCollector(Collector):
     """What waits to be paid out, what is owed, and what the vaults have to pay it with."""
-
-    WAITING = (Withdrawal.Status.REQUESTED, Withdrawal.Status.APPROVED, Withdrawal.Status.REDEEMED)
 
     def collect(self) -> Iterator[Metric]:
         """One value for each thing that is waited for: an operator, the signer, the chain."""
@@ -75,14 +78,17 @@ class WithdrawalCollector(Collector):
             "For how long the oldest of them has been waiting",
             labels=["status"],
         )
-        now = timezone.now()
-        for status in self.WAITING:
-            found = Withdrawal.objects.filter(status=status).aggregate(
-                count=Count("pk"), oldest=Min("requested_at")
-            )
-            waiting.add_metric([status], found["count"])
+        now, status = timezone.now(), Withdrawal.Status
+        redeemed = Redemption.objects.filter(status=Redemption.Status.PENDING, trouble="")
+        for name, rows in {
+            status.REQUESTED: withdrawals_for_operators(),
+            status.APPROVED: withdrawals_for_the_signer(),
+            status.REDEEMED: redeemed.annotate(since=F("seen_at")),
+        }.items():
+            found = rows.aggregate(count=Count("pk"), oldest=Min("since"))
+            waiting.add_metric([name], found["count"])
             since = found["oldest"]
-            oldest.add_metric([status], (now - since).total_seconds() if since else 0)
+            oldest.add_metric([name], (now - since).total_seconds() if since else 0)
         yield waiting
         yield oldest
         yield GaugeMetricFamily(
@@ -100,11 +106,16 @@ def _values(chain: Chain) -> dict[str, float]:
         "lag_blocks": max(0, chain.head_block - chain.scanned_block),
         "head_block": chain.head_block,
         "pending_deposits": pending["count"],
+        "deepest_reorg_blocks": chain.deepest_reorg,
+        "paused": int(chain.paused),
+    }
+    if chain.paused:
+        # Nobody looks at it: the rest would be told of the day when it was paused.
+        return values
+    values |= {
         "oldest_pending_deposit_seconds": (
             (now - pending["oldest"]).total_seconds() if pending["oldest"] else 0
         ),
-        "deepest_reorg_blocks": chain.deepest_reorg,
-        "paused": int(chain.paused),
         "in_trouble": int(bool(chain.trouble)),
         "scanned_timestamp_seconds": chain.scanned_at.timestamp() if chain.scanned_at else 0,
     }

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Case, OuterRef, Q, QuerySet, Subquery, Sum, When
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from contracts.models import Chain, Deposit, Token, Withdrawal
@@ -25,6 +26,39 @@ def late_chains() -> QuerySet[Chain]:
     since = timezone.now() - timedelta(seconds=LATE_SECONDS)
     silent = Q(scanned_at__isnull=True) | Q(scanned_at__lt=since)
     return Chain.objects.filter(~Q(trouble="") | silent, paused=False)
+
+
+def withdrawals_for_operators() -> QuerySet[Withdrawal]:
+    """Withdrawals that an operator has to look into, and `since` when.
+
+    Some of them need nobody when they are asked for: the signer finds that they do.
+    """
+    status, hold = Withdrawal.Status, Withdrawal.Hold
+    found = Q(hold=hold.OPERATOR) | Q(hold=hold.APPROVAL, decided_by=None)
+    waiting = Withdrawal.objects.filter(
+        Q(status=status.REQUESTED) | Q(found, status=status.APPROVED)
+    )
+    return waiting.annotate(since=Coalesce("decided_at", "requested_at"))
+
+
+def withdrawals_for_the_signer() -> QuerySet[Withdrawal]:
+    """Withdrawals that the signer has to sign, and `since` when.
+
+    What operators have it leave alone waits since it last looked, which it goes on doing.
+    """
+    hold = Withdrawal.Hold
+    holds = (hold.WALLET_FROZEN, hold.WALLET_NEGATIVE, hold.WALLET_LIMIT, hold.SERVICE_PAUSED)
+    held_up = Q(hold__in=holds) | Q(token__vault__chain__paused=True)
+    return (
+        Withdrawal.objects.filter(status=Withdrawal.Status.APPROVED)
+        .exclude(pk__in=withdrawals_for_operators().values("pk"))
+        .annotate(
+            since=Case(
+                When(held_up, then=Coalesce("tried_at", "decided_at", "requested_at")),
+                default=Coalesce("decided_at", "requested_at"),
+            )
+        )
+    )
 
 
 def credits_owed() -> int:

@@ -263,7 +263,6 @@ def test_metrics_tell_how_the_watcher_fares(world: World, proxy: RpcProxy):
     world.mine(7)
     proxy.once("eth_getLogs", http_status(429))
     world.failing_scan()
-    Chain.objects.update(paused=True)
 
     told = served()
 
@@ -275,11 +274,15 @@ def test_metrics_tell_how_the_watcher_fares(world: World, proxy: RpcProxy):
     assert told[f"bas_chain_oldest_pending_deposit_seconds{{{chain}}}"] > 0
     assert told[f"bas_chain_reorgs_total{{{chain}}}"] == 1
     assert told[f"bas_chain_deepest_reorg_blocks{{{chain}}}"] == world.chain.deepest_reorg > 0
-    assert told[f"bas_chain_paused{{{chain}}}"] == 1
+    assert told[f"bas_chain_paused{{{chain}}}"] == 0
     assert told[f"bas_chain_in_trouble{{{chain}}}"] == 1
     failures = f'bas_chain_node_failures_total{{cause="rate_limit",{chain},node="1"}}'
     assert told[failures] == 1
     assert KEY not in str(told)
+    Chain.objects.update(paused=True)
+    told = served()
+    assert told[f"bas_chain_paused{{{chain}}}"] == 1
+    assert f"bas_chain_in_trouble{{{chain}}}" not in told
 
 
 @pytest.mark.django_db

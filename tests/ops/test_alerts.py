@@ -17,19 +17,20 @@ from django.utils import timezone
 
 from bas_site.audit import run_audit
 from bas_site.devstack.ports import free_port
-from contracts.models import Chain
+from contracts.models import Chain, Withdrawal
 from contracts.tasks import note_holdings
-from contracts.withdrawals import cancel_withdrawal
+from contracts.withdrawals import approve_withdrawal, cancel_withdrawal
 from matches.models import Heartbeat
 from matches.tasks import sweep_matches
 from tests.contracts.conftest import proxy, world  # noqa: F401
 from tests.contracts.rpc_proxy import RpcProxy, http_status
-from tests.contracts.withdraw_world import House, new_house
+from tests.contracts.withdraw_world import House, new_house, operator
 from tests.contracts.world import World
 from tests.matches.helpers import Table, player
 from tests.ops.promql import Scrape, fires, names_in
 from tests.site.test_audit import by_force
-from wallets.models import AuditRun
+from wallets.models import AuditRun, Service, Wallet
+from wallets.services import pause_service
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -46,7 +47,8 @@ DASHBOARD = json.loads((OPS / "dashboard.json").read_text())
 class Running:
     """The whole of it, as far as the alerts look."""
 
-    def __init__(self, house: House, node: RpcProxy) -> None:
+    def __init__(self, house: House, node: RpcProxy, settings: Any) -> None:
+        self.settings = settings
         self.house, self.world, self.node = house, house.world, node
         self.player = self.world.players[0]
         self.is_scraped = True
@@ -72,8 +74,8 @@ class Running:
 
 
 @pytest.fixture
-def running(world: World, proxy: RpcProxy) -> Running:  # noqa: F811
-    return Running(new_house(world), proxy)
+def running(world: World, proxy: RpcProxy, settings: Any) -> Running:  # noqa: F811
+    return Running(new_house(world), proxy, settings)
 
 
 def _later(**passed: float) -> Any:
@@ -271,6 +273,90 @@ def test_an_alert_fires_when_its_cause_is_made_and_stops_after(
         during = running.scrape()
         assert fires(RULES[alert], during, before)
     assert not fires(RULES[alert], running.scrape(), during)
+
+
+# --- What operators do themselves is no news to them ------------------------------------------
+CHAIN_ALERTS = [
+    "ChainNotScanned",
+    "ChainInTrouble",
+    "ChainBehind",
+    "ChainStandsStill",
+    "DepositsWaiting",
+    "NodeFailing",
+]
+
+
+def pages(running: Running, alert: str) -> bool:
+    now = running.scrape()
+    return fires(RULES[alert], now, now)
+
+
+def freeze(_running: Running, withdrawal: Withdrawal) -> None:
+    Wallet.objects.filter(pk=withdrawal.wallet_id).update(is_active=False)
+
+
+def lower_the_limit(running: Running, _withdrawal: Withdrawal) -> None:
+    running.settings.WITHDRAWAL_WALLET_DAILY_CREDITS = 1
+
+
+def pause_withdrawals(_running: Running, _withdrawal: Withdrawal) -> None:
+    pause_service(
+        operator=operator("pause_service"), name=Service.Name.WITHDRAWALS, reason="a key is changed"
+    )
+
+
+def pause_the_chain(running: Running, _withdrawal: Withdrawal) -> None:
+    Chain.objects.update(paused=True)
+
+
+@pytest.mark.parametrize("do", [freeze, lower_the_limit, pause_withdrawals, pause_the_chain])
+def test_what_operators_hold_up_pages_nobody_and_hides_no_signer_that_is_gone(
+    running: Running, do: Callable[[Running, Withdrawal], None]
+):
+    withdrawal = running.house.ask(running.player, 5)
+    do(running, withdrawal)
+    with _later(hours=5):
+        assert pages(running, "WithdrawalsNotSigned")
+        assert not running.house.sign(withdrawal)
+        assert not pages(running, "WithdrawalsNotSigned")
+        assert not pages(running, "WithdrawalsNotApproved")
+    with _later(hours=6):
+        assert pages(running, "WithdrawalsNotSigned")
+
+
+def test_a_withdrawal_has_waited_for_the_signer_since_it_was_approved(running: Running):
+    withdrawal = running.house.ask(running.player, 2_000)
+    with _later(hours=1):
+        approve_withdrawal(operator=operator("decide_withdrawal"), withdrawal_id=withdrawal.pk)
+        assert not pages(running, "WithdrawalsNotSigned")
+    with _later(hours=1, minutes=11):
+        assert pages(running, "WithdrawalsNotSigned")
+
+
+def test_what_the_signer_leaves_to_an_operator_waits_for_an_operator(
+    running: Running,
+):
+    withdrawal = running.house.ask(running.player, 5)
+    running.settings.WITHDRAWAL_APPROVAL_CREDITS = 4
+    assert not running.house.sign(withdrawal)
+    with _later(hours=5):
+        assert pages(running, "WithdrawalsNotApproved")
+        assert not pages(running, "WithdrawalsNotSigned")
+        approve_withdrawal(operator=operator("decide_withdrawal"), withdrawal_id=withdrawal.pk)
+        assert not pages(running, "WithdrawalsNotApproved")
+        assert not pages(running, "WithdrawalsNotSigned")
+    with _later(hours=5, minutes=11):
+        assert pages(running, "WithdrawalsNotSigned")
+
+
+def test_a_chain_that_operators_paused_pages_nobody(running: Running):
+    running.world.deposit(running.player)
+    running.world.scan()
+    with the_node_fails(running), _later(hours=5):
+        assert [alert for alert in CHAIN_ALERTS if not pages(running, alert)] == ["ChainBehind"]
+        Chain.objects.update(paused=True)
+        assert [alert for alert in CHAIN_ALERTS if pages(running, alert)] == []
+        Chain.objects.update(paused=False)
 
 
 @pytest.fixture

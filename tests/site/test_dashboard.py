@@ -49,10 +49,10 @@ def red_audit(world):
     )
 
 
-def waiting(status):
+def waiting(status, hold=""):
     def make(world):
         old = Withdrawal.objects.filter(pk=world.withdrawal.pk)
-        old.update(status=status, requested_at=LONG_AGO)
+        old.update(status=status, hold=hold, requested_at=LONG_AGO)
 
     return make
 
@@ -99,7 +99,8 @@ CAUSES = {
     "a paused chain": (one_chain(paused=True), "is paused.", False),
     "no scan": (one_chain(scanned_at=LONG_AGO), "is there a worker?", False),
     "a deposit that waits": (late_deposit, "A deposit has been waiting for 2", False),
-    "nobody approves": (waiting("requested"), "for an operator", False),
+    "nobody approves": (waiting("requested", "approval"), "for an operator", False),
+    "nobody looks into it": (waiting("approved", "operator"), "for an operator", False),
     "nobody signs": (waiting("approved"), "for the signer", False),
     "no sweep": (
         lambda world: Heartbeat.objects.update(beat_at=LONG_AGO),
