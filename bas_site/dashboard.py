@@ -19,8 +19,12 @@ from bas_site import figures
 from contracts.admin import CHAIN_COLOURS, chain_status
 from contracts.models import Chain, Deposit, Redemption, Withdrawal
 from contracts.selectors import (
+    chains_as_read,
     credits_held,
     credits_owed,
+    is_behind,
+    is_silent,
+    stands_still,
     withdrawals_for_operators,
     withdrawals_for_the_signer,
 )
@@ -74,14 +78,23 @@ def _redemptions() -> Iterator[Concern]:
 
 
 def _chains() -> Iterator[Concern]:
-    late = timezone.now() - timedelta(seconds=max(60, 10 * settings.CHAIN_POLL_SECONDS))
-    for chain in Chain.objects.order_by("pk"):
+    for chain in chains_as_read():
         if chain.paused:
             yield Concern(f"{chain} is paused.", page_of(chain))
         elif chain.trouble:
             yield Concern(f"{chain}: {chain.trouble[:160]}", page_of(chain))
-        elif chain.scanned_at and chain.scanned_at < late:
+        elif chain.scanned_at is None:
+            yield Concern(f"{chain} has never been looked at: is there a worker?", page_of(chain))
+        elif is_silent(chain):
             text = f"{chain} was last looked at {_ago(chain.scanned_at)}: is there a worker?"
+            yield Concern(text, page_of(chain))
+        elif is_behind(chain):
+            behind = timesince(chain.scanned_timestamp, chain.head_timestamp)
+            yield Concern(
+                f"{chain} is read up to {behind} before its newest block.", page_of(chain)
+            )
+        elif stands_still(chain):
+            text = f"The newest block of {chain} is from {_ago(chain.head_timestamp)}."
             yield Concern(text, page_of(chain))
 
 

@@ -279,6 +279,8 @@ CHAIN_CONFIRMATIONS = env.int("CHAIN_CONFIRMATIONS", default=3 if DEVELOPMENT el
 # A node that has not answered by then is as good as down; the next poll asks again.
 CHAIN_RPC_TIMEOUT_SECONDS = env.float("CHAIN_RPC_TIMEOUT_SECONDS", default=10)
 CHAIN_POLL_SECONDS = env.float("CHAIN_POLL_SECONDS", default=1 if DEVELOPMENT else 5)
+# How old the newest block may be; 0 is any age. A chain of development mines when it is asked to.
+CHAIN_STILL_SECONDS = env.int("CHAIN_STILL_SECONDS", default=0 if DEVELOPMENT else 1_800)
 CHAIN_MAX_BLOCK_RANGE = env.int("CHAIN_MAX_BLOCK_RANGE", default=2_000)
 DEPLOYER_PRIVATE_KEY = env.str("DEPLOYER_PRIVATE_KEY", default="")
 # Whether a chain that starts over is taken for a new one without an operator's word.

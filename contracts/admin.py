@@ -15,6 +15,7 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget
 from contracts.models import Block, Chain, Deposit, Node, Token, Vault
 from contracts.rescan_admin import RangeForm
 from contracts.rescans import ask_for_rescan
+from contracts.selectors import SCANNED_TIMESTAMP
 from wallets.admin_actions import HasActions, may, with_reason
 from wallets.admin_base import (
     ADDRESS,
@@ -150,14 +151,13 @@ class ChainAdmin(HasActions, ConsoleAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Chain]:
         """Chains with what is told of other tables."""
-        last_read = Block.objects.filter(chain=OuterRef("pk"), number=OuterRef("scanned_block"))
         pending = Deposit.objects.filter(vault__chain=OuterRef("pk"), status="pending")
         counted = pending.order_by().values("vault__chain").annotate(n=Count("pk")).values("n")
         return (
             super()
             .get_queryset(request)
             .annotate(
-                scanned_timestamp=Subquery(last_read.values("timestamp")[:1]),
+                scanned_timestamp=SCANNED_TIMESTAMP,
                 pending_deposits=Coalesce(Subquery(counted), 0),
             )
         )

@@ -9,6 +9,7 @@ from prometheus_client.registry import Collector
 
 from contracts.models import Chain, Deposit, Node, Redemption, Withdrawal
 from contracts.selectors import (
+    chains_as_read,
     credits_held,
     credits_owed,
     withdrawals_for_operators,
@@ -39,7 +40,7 @@ class ChainCollector(Collector):
             for name, text in GAUGES.items()
         }
         reorgs = CounterMetricFamily("bas_chain_reorgs", "Reorganisations seen", labels=["chain"])
-        for chain in Chain.objects.order_by("pk"):
+        for chain in chains_as_read():
             for name, value in _values(chain).items():
                 gauges[name].add_metric([str(chain.pk)], value)
             reorgs.add_metric([str(chain.pk)], chain.reorgs)
@@ -121,8 +122,7 @@ def _values(chain: Chain) -> dict[str, float]:
     }
     if chain.head_timestamp:
         values["head_timestamp_seconds"] = chain.head_timestamp.timestamp()
-        last = chain.blocks.filter(number=chain.scanned_block).first()
-        if last:
-            behind = (chain.head_timestamp - last.timestamp).total_seconds()
+        if chain.scanned_timestamp:
+            behind = (chain.head_timestamp - chain.scanned_timestamp).total_seconds()
             values["lag_seconds"] = max(0.0, behind)
     return values

@@ -3,29 +3,59 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
+from django.conf import settings
 from django.db.models import Case, OuterRef, Q, QuerySet, Subquery, Sum, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from contracts.models import Chain, Deposit, Token, Withdrawal
+from contracts.models import Block, Chain, Deposit, Token, Withdrawal
 from contracts.serializers import DepositSerializer
 from contracts.withdrawal_serializers import WithdrawalSerializer
 from wallets.export import Rows, in_batches
 from wallets.models import Account, Wallet
 from wallets.selectors import system_credits
 
-# Two scans of a long catch-up. An alert of docs/ops/alerts.yml has the same.
-LATE_SECONDS = 120
+# Two scans of a long catch-up, and how old what is read may be. Alerts of docs/ops/alerts.yml have
+# the same.
+LATE_SECONDS, BEHIND_SECONDS = 120, 600
+SCANNED_TIMESTAMP = Subquery(
+    Block.objects.filter(chain=OuterRef("pk"), number=OuterRef("scanned_block")).values("timestamp")
+)
 # What the vaults hold is noted every minute. Of the deposits since then so many are looked at, and
 # none that is older: when nobody notes it any more, they are to be missed.
 UNNOTED, UNNOTED_TIME = 1_000, timedelta(minutes=5)
 
 
-def late_chains() -> QuerySet[Chain]:
-    """The chains that are in trouble, or that no scan has got to for LATE_SECONDS."""
+def chains_as_read() -> QuerySet[Chain]:
+    """The chains, each with the time of the last block that was read, `scanned_timestamp`."""
+    return Chain.objects.annotate(scanned_timestamp=SCANNED_TIMESTAMP).order_by("pk")
+
+
+def is_silent(chain: Chain) -> bool:
+    """Whether no scan has got to it for LATE_SECONDS."""
     since = timezone.now() - timedelta(seconds=LATE_SECONDS)
-    silent = Q(scanned_at__isnull=True) | Q(scanned_at__lt=since)
-    return Chain.objects.filter(~Q(trouble="") | silent, paused=False)
+    return chain.scanned_at is None or chain.scanned_at < since
+
+
+def is_behind(chain: Chain) -> bool:
+    """Whether what was read of one of `chains_as_read` is BEHIND_SECONDS older than its head."""
+    head, last = chain.head_timestamp, chain.scanned_timestamp
+    return bool(head and last) and head - last > timedelta(seconds=BEHIND_SECONDS)
+
+
+def stands_still(chain: Chain) -> bool:
+    """Whether its head is older than CHAIN_STILL_SECONDS; never, if that is 0."""
+    longest = timedelta(seconds=settings.CHAIN_STILL_SECONDS)
+    head = chain.head_timestamp
+    return bool(longest and head) and timezone.now() - head > longest
+
+
+def a_chain_is_late() -> bool:
+    """Whether one that is not paused is in trouble, silent, behind or stands still."""
+    return any(
+        chain.trouble or is_silent(chain) or is_behind(chain) or stands_still(chain)
+        for chain in chains_as_read().filter(paused=False)
+    )
 
 
 def withdrawals_for_operators() -> QuerySet[Withdrawal]:

@@ -11,7 +11,7 @@ from django.contrib.auth.models import Permission
 from django.utils import timezone
 
 from bas_site import figures
-from contracts.models import Chain, Deposit, Redemption, Token, Withdrawal
+from contracts.models import Block, Chain, Deposit, Redemption, Token, Withdrawal
 from contracts.selectors import credits_owed
 from matches.models import Heartbeat
 from tests.site.admin_world import World, an_operator
@@ -23,8 +23,9 @@ CONCERN = re.compile(r'<a class="(danger|warning)" href="(/admin/[^"]+)">(.*?)</
 
 
 @pytest.fixture
-def world() -> World:
+def world(settings) -> World:
     """A world in which all is well."""
+    settings.CHAIN_STILL_SECONDS = 1_800
     world = World()
     strange = Redemption.objects.exclude(trouble="")
     strange.update(explanation="a test of ours", explained_by=world.superuser)
@@ -72,6 +73,14 @@ def one_chain(**fields):
     return lambda world: Chain.objects.filter(pk=world.chain.pk).update(**fields)
 
 
+def far_behind(world):
+    chain = world.chain
+    Block.objects.create(
+        chain=chain, number=chain.scanned_block, hash=chain.scanned_hash, timestamp=LONG_AGO
+    )
+    Chain.objects.filter(pk=chain.pk).update(head_timestamp=timezone.now())
+
+
 # What happens, what the page says, and whether somebody may be losing credits.
 CAUSES = {
     "a red audit": (red_audit, "The audit is red: 2 checks failed.", True),
@@ -98,6 +107,9 @@ CAUSES = {
     "a chain in trouble": (one_chain(trouble="no <node> answers"), "no <node> answers", False),
     "a paused chain": (one_chain(paused=True), "is paused.", False),
     "no scan": (one_chain(scanned_at=LONG_AGO), "is there a worker?", False),
+    "never a scan": (one_chain(scanned_at=None), "has never been looked at", False),
+    "a scan far behind": (far_behind, "is read up to 2", False),
+    "no new block": (one_chain(head_timestamp=LONG_AGO), "newest block of testchain", False),
     "a deposit that waits": (late_deposit, "A deposit has been waiting for 2", False),
     "nobody approves": (waiting("requested", "approval"), "for an operator", False),
     "nobody looks into it": (waiting("approved", "operator"), "for an operator", False),

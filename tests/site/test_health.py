@@ -9,11 +9,12 @@ from django.utils import timezone
 
 from bas_site import health
 from bas_site.celery import app
-from contracts.models import Chain
-from contracts.selectors import LATE_SECONDS
+from contracts.models import Block, Chain
+from contracts.selectors import BEHIND_SECONDS, LATE_SECONDS
 from matches.clock import beat
 
 pytestmark = pytest.mark.django_db
+READ_AT = timezone.now()
 SECRET = "postgres://bas:a-secret@db"
 ALL = ("database", "cache", "broker", "worker", "chain")
 
@@ -23,9 +24,11 @@ def working(db: None) -> Chain:
     """A worker that has just swept, and scanned a chain."""
     beat()
     now = timezone.now()
-    return Chain.objects.create(
+    chain = Chain.objects.create(
         id=31337, name="Anvil", confirmations=3, scanned_block=0, block_range=100, scanned_at=now
     )
+    Block.objects.create(chain=chain, number=0, timestamp=READ_AT)
+    return chain
 
 
 def down():
@@ -61,13 +64,23 @@ def test_a_worker_that_is_silent_is_late_and_the_server_still_serves(settings):
         {"scanned_at": None},
         {"scanned_at": timezone.now() - timedelta(seconds=LATE_SECONDS + 1)},
         {"trouble": "The node is down."},
+        {"head_timestamp": READ_AT + timedelta(seconds=BEHIND_SECONDS + 1)},
+        {"head_timestamp": timezone.now() - timedelta(minutes=31)},
     ],
-    ids=lambda change: next(iter(change)),
+    ids=["never", "long ago", "trouble", "far behind", "stands still"],
 )
-def test_a_chain_that_is_not_read_is_late_unless_an_operator_has_paused_it(working, change):
+def test_a_chain_that_is_not_read_is_late_unless_an_operator_has_paused_it(
+    working, change, settings
+):
+    settings.CHAIN_STILL_SECONDS = 1_800
     Chain.objects.filter(pk=working.pk).update(**change)
     assert Client().get("/readyz").json()["chain"] == "late"
     Chain.objects.filter(pk=working.pk).update(paused=True)
+    assert Client().get("/readyz").json()["chain"] == "ok"
+
+
+def test_a_chain_of_development_may_stand_still(working):
+    Chain.objects.update(head_timestamp=timezone.now() - timedelta(days=3))
     assert Client().get("/readyz").json()["chain"] == "ok"
 
 

@@ -42,20 +42,22 @@ PRODUCTION = {
 
 
 @pytest.mark.parametrize(
-    ("env", "asked"),
+    ("name", "env", "value"),
     [
-        (PRODUCTION, True),
-        (PRODUCTION | {"OPERATOR_TWO_FACTOR": "off"}, False),
-        ({"BAS_ENV": "development"}, False),
+        ("OPERATOR_TWO_FACTOR", PRODUCTION, True),
+        ("OPERATOR_TWO_FACTOR", PRODUCTION | {"OPERATOR_TWO_FACTOR": "off"}, False),
+        ("OPERATOR_TWO_FACTOR", {"BAS_ENV": "development"}, False),
+        ("CHAIN_STILL_SECONDS", PRODUCTION, 1_800),
+        ("CHAIN_STILL_SECONDS", {"BAS_ENV": "development"}, 0),
     ],
 )
-def test_operators_need_a_second_factor_in_production(env: dict[str, str], asked: bool):
+def test_production_is_stricter_than_development(name: str, env: dict[str, str], value: object):
     done = subprocess.run(
-        [sys.executable, "-c", "import bas_site.settings as s; print(s.OPERATOR_TWO_FACTOR)"],
+        [sys.executable, "-c", f"import bas_site.settings as s; print(s.{name})"],
         cwd=PROJECT,
         env={**os.environ, **env},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.stdout.strip() == str(asked), done.stderr
+    assert done.stdout.strip() == str(value), done.stderr
