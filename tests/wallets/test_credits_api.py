@@ -86,7 +86,7 @@ def test_there_is_a_way_back(rich):
 
 @pytest.mark.parametrize(
     ("page_size", "lines"),
-    [("1", 1), ("200", 7), ("201", 7), ("9" * 5000, 7), ("0", 7), ("-1", 7), ("x", 7), ("\0", 7)],
+    [("1", 1), ("200", 7), ("201", 7), ("9" * 5000, 7), ("0", 7), ("-1", 7), ("x", 7)],
 )
 def test_a_page_size_out_of_range_is_not_followed(rich, page_size, lines):
     answer = client_of(rich).get(STATEMENT, {"page_size": page_size})

@@ -312,7 +312,7 @@ def test_the_same_race_without_the_ordered_locks_runs_into_deadlocks(arena: Aren
     assert "ORDER BY a.id FOR NO KEY UPDATE" in lock
     # Each leg then locks its account when it comes to it.
     arena.query(sql.replace(lock, ""))
-    race = Race(arena, seed=1, transfers=1600)
+    race = Race(arena, seed=1, transfers=TRANSFERS)
     with race.running():
         began = time.monotonic()
         while race.still_running() and not list(race.lines("error")):
