@@ -37,7 +37,7 @@ def test_logs_hold_no_key_salt_token_or_cookie(
     assert {"web.log", "worker.log", "beat.log", "postgres.log"} <= {path.name for path in written}
     assert sum(map(len, written.values())) > 10_000, "too little to say anything"
     said = {path.name: text for path, text in written.items()}
-    assert re.search(r"deposit credited .* task_id=", said["worker.log"])
+    assert re.search(r"deposits credited .* task_id=", said["worker.log"])
     assert re.search(r"match ended .* request_id=", said["web.log"])
 
     secrets = {
