@@ -118,3 +118,9 @@ def test_what_is_asked_beside_the_proxy_is_not_sent_on_to_https():
     assert Client().get("/metrics").status_code == 200
     assert Client().get("/healthz").status_code == 200
     assert Client().get("/readyz").status_code == 200
+
+
+@override_settings(SECURE_SSL_REDIRECT=True)
+def test_prometheus_is_not_sent_on_to_https_where_another_server_might_answer():
+    assert Client().get("/metrics").status_code == 200
+    assert Client().get("/metrics/").status_code == 301
