@@ -190,7 +190,13 @@ def _deposit(seen: Seen, vault: Vault, token: Token, wallet: Wallet) -> tuple[An
 def rewind(*, chain: Chain, number: int, block_hash: str) -> None:
     """Take back every deposit above a block, and have the chain read again from there on."""
     _lock_cursor(chain)
-    depth = chain.scanned_block - number
+    # Of the blocks between the newest that is left and the first that is known to have fallen out
+    # nothing is known, but that no deposit was in them.
+    blocks = chain.blocks.filter(number__gt=number).values_list("number", flat=True)
+    deposits = on_chain(chain).filter(block_number__gt=number)
+    fallen = blocks.union(deposits.values_list("block_number", flat=True))
+    first = fallen.order_by("number").first()
+    depth = 0 if first is None else chain.scanned_block - first + 1
     Chain.objects.filter(pk=chain.pk).update(
         reorgs=F("reorgs") + 1, deepest_reorg=Greatest("deepest_reorg", depth)
     )

@@ -25,6 +25,7 @@ GAUGES = {
     "pending_deposits": "Deposits that do not count yet",
     "oldest_pending_deposit_seconds": "For how long the oldest of them has been waiting",
     "deepest_reorg_blocks": "The deepest reorganisation seen",
+    "confirmations": "Blocks that make a deposit count, where no tag of the node's does",
     "paused": "1 if an operator paused the chain",
     "in_trouble": "1 if the last scan stopped",
 }
@@ -110,6 +111,8 @@ def _values(chain: Chain) -> dict[str, float]:
         "deepest_reorg_blocks": chain.deepest_reorg,
         "paused": int(chain.paused),
     }
+    if chain.confirmations_asked is not None:
+        values["confirmations"] = chain.confirmations_asked
     if chain.paused:
         # Nobody looks at it: the rest would be told of the day when it was paused.
         return values

@@ -44,6 +44,9 @@ class Vector:
     def __gt__(self, other: "Vector | float") -> "Vector":
         return self._where(other, operator.gt)
 
+    def __ge__(self, other: "Vector | float") -> "Vector":
+        return self._where(other, operator.ge)
+
     def __eq__(self, other: "Vector | float") -> "Vector":  # type: ignore[override]
         return self._where(other, operator.eq)
 

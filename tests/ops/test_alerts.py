@@ -25,7 +25,7 @@ from matches.tasks import sweep_matches
 from tests.contracts.conftest import proxy, world  # noqa: F401
 from tests.contracts.rpc_proxy import RpcProxy, http_status
 from tests.contracts.withdraw_world import House, new_house, operator
-from tests.contracts.world import World
+from tests.contracts.world import CONFIRMATIONS, World
 from tests.matches.helpers import Table, player
 from tests.ops.promql import Scrape, fires, names_in
 from tests.site.test_audit import by_force
@@ -168,6 +168,18 @@ def the_chain_runs_ahead(running: Running) -> Iterator[None]:
 
 
 @contextmanager
+def more_blocks_fall_out_than_make_a_deposit_count(running: Running) -> Iterator[None]:
+    with running.world.undone():
+        for _ in range(CONFIRMATIONS):
+            running.world.mine(1)
+            running.world.scan()
+    running.world.mine(CONFIRMATIONS + 1)
+    running.world.scan()
+    yield
+    Chain.objects.update(confirmations=CONFIRMATIONS + 1)
+
+
+@contextmanager
 def a_deposit_is_never_confirmed(running: Running) -> Iterator[None]:
     running.world.deposit(running.player)
     running.world.scan()
@@ -250,6 +262,7 @@ CAUSES: dict[str, tuple[Cause, ...]] = {
     "ChainInTrouble": (the_node_fails,),
     "ChainBehind": (the_chain_runs_ahead,),
     "ChainStandsStill": (nobody_works,),
+    "DeepReorg": (more_blocks_fall_out_than_make_a_deposit_count,),
     "DepositsWaiting": (a_deposit_is_never_confirmed,),
     "NodeFailing": (the_node_fails,),
     "DeadlinesNotApplied": (deadlines_pass,),
@@ -357,6 +370,19 @@ def test_a_chain_that_operators_paused_pages_nobody(running: Running):
         Chain.objects.update(paused=True)
         assert [alert for alert in CHAIN_ALERTS if pages(running, alert)] == []
         Chain.objects.update(paused=False)
+
+
+def test_a_block_that_falls_out_of_many_that_were_read_at_once_is_no_deep_reorganisation(
+    running: Running,
+):
+    running.world.mine(10)
+    with running.world.undone():
+        running.world.mine(1)
+        running.world.scan()
+    running.world.mine(2)
+    running.world.scan()
+    assert (running.world.chain.reorgs, running.world.chain.deepest_reorg) == (1, 1)
+    assert not pages(running, "DeepReorg")
 
 
 @pytest.fixture
