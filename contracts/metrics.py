@@ -8,6 +8,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from contracts.models import Chain, Deposit, Node, Redemption, Withdrawal
+from contracts.node import rpc_urls
 from contracts.selectors import (
     chains_as_read,
     credits_held,
@@ -47,7 +48,9 @@ class ChainCollector(Collector):
             reorgs.add_metric([str(chain.pk)], chain.reorgs)
         yield from gauges.values()
         yield reorgs
-        nodes = Node.objects.order_by("chain_id", "place")
+        rows = Node.objects.order_by("chain_id", "place").select_related("chain")
+        # One that was taken out of the settings is asked no more.
+        nodes = [node for node in rows if node.place <= len(rpc_urls(node.chain_id))]
         failures = CounterMetricFamily(
             "bas_chain_node_failures",
             "Failures of a node, known by its place among the chain's RPC URLs",
@@ -62,8 +65,9 @@ class ChainCollector(Collector):
             "Failures of a node since it last answered",
             labels=["chain", "node"],
         )
-        for node in nodes.filter(chain__paused=False):
-            in_a_row.add_metric([str(node.chain_id), str(node.place)], node.failures_in_a_row)
+        for node in nodes:
+            if not node.chain.paused:
+                in_a_row.add_metric([str(node.chain_id), str(node.place)], node.failures_in_a_row)
         yield in_a_row
 
 

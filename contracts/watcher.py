@@ -30,6 +30,7 @@ from contracts.deposits import (
     store_part,
     take_back_of,
 )
+from contracts.events import read_deposits
 from contracts.models import Chain
 from contracts.node import (
     ChainStartedOver,
@@ -83,6 +84,8 @@ def scan(
             return False
         trouble = _by_any_node(chain, accept_new_chain, progress or (lambda _part, _head: None))
         Chain.objects.filter(pk=chain_id).update(trouble=trouble, scanned_at=timezone.now())
+        if not trouble and len(rpc_urls(chain_id)) > 1:
+            _try_one_that_failed(chain)
         return True
 
 
@@ -109,16 +112,45 @@ def _by_any_node(chain: Chain, accept_new_chain: bool, progress: Progress) -> st
     return trouble
 
 
+def _try_one_that_failed(chain: Chain) -> None:
+    """Ask a node that failed, and now stands behind one that answers, whether it would do again.
+
+    It is asked for a little of all that a scan asks for, and nothing is stored of it.
+    """
+    failing = set(chain.nodes.filter(failures_in_a_row__gt=0).values_list("place", flat=True))
+    candidates = [(place, url) for place, url in nodes.nodes_to_ask(chain) if place in failing]
+    if not candidates:
+        return
+    place, url = candidates[0]
+    try:
+        node = connect(url=url, chain_id=chain.pk)
+        check_genesis(node, name=chain.name, genesis_hash=chain.genesis_hash)
+        head, _ = _ends(chain, node)
+        if head.number < chain.scanned_block - chain.confirmations:
+            raise NodeBehind(f"The node is at block {head.number}.")
+        vaults = chain.vaults.values_list("address", flat=True)
+        read_deposits(node, vaults, head.number, head.number)
+    except Web3Exception as error:
+        if isinstance(error, Trouble):
+            nodes.count_failure(chain=chain, place=place, trouble=error)
+    else:
+        nodes.count_answer(chain=chain, place=place)
+
+
+def _ends(chain: Chain, node: Web3) -> tuple[Header, int]:
+    """The head, and the number of the final block; -1 where no tag is asked."""
+    head = header(node, "latest")
+    by_tag = chain.finality != Chain.Finality.CONFIRMATIONS
+    return head, final_block(node, chain.finality, head) if by_tag else -1
+
+
 def _scan(chain: Chain, node: Web3, place: int, accept_new: bool, progress: Progress) -> None:
     if accept_new:
         accept_if_new(chain, node)
     else:
         check_genesis(node, name=chain.name, genesis_hash=chain.genesis_hash)
-    head = header(node, "latest")
     # Asked before anything is read, so that a node that can't tell is known at once.
-    final = -1
-    if chain.finality != Chain.Finality.CONFIRMATIONS:
-        final = final_block(node, chain.finality, head)
+    head, final = _ends(chain, node)
     rewind_if_reorganised(chain, node, head)
     Chain.objects.filter(pk=chain.pk).update(
         head_block=head.number, head_timestamp=head.timestamp, final_block=final

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from contracts import watcher
+from contracts import nodes, watcher
 from contracts.models import Chain, Deposit, Token
 from tests.contracts.rpc_proxy import (
     KEY,
@@ -109,7 +109,14 @@ def test_a_node_of_another_chain_is_not_read(world: World, proxy: RpcProxy, wait
     assert set(proxy.calls) == {"eth_chainId"}
 
 
-def test_a_second_node_takes_over(world: World, proxy: RpcProxy, settings: Any, waiting: int):
+def test_a_second_node_takes_over(
+    world: World,
+    proxy: RpcProxy,
+    settings: Any,
+    waiting: int,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(nodes, "FIRST_REST_SECONDS", 1_000)
     proxy.always("eth_getLogs", http_status(500))
     with running_proxy(world.chain_node.url) as second:
         settings.CHAIN_RPC_URLS = [proxy.url, second.url]

@@ -3,6 +3,7 @@ from email.utils import format_datetime
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from contracts import nodes, reader
@@ -19,9 +20,11 @@ from tests.contracts.rpc_proxy import (
     rpc_error,
     running_proxy,
     silence,
+    stale_head,
     truncated_json,
 )
 from tests.contracts.world import World
+from tests.ops.promql import Scrape
 
 CAUSES: dict[str, Fault] = {
     "http_error": http_status(502),
@@ -255,3 +258,80 @@ def test_a_range_refused_while_it_is_read_ahead_is_halved_too(
     assert world.chain.block_range <= 7
     assert world.credits(world.players[0]) == 4
     assert failures(world)["range_refused"] >= 1
+
+
+def in_a_row() -> dict[str, float]:
+    """What Prometheus is told of each node's failures, by its place."""
+    told = Scrape(Client().get("/metrics").content.decode())
+    found = told.select("bas_chain_node_failures_in_a_row").samples
+    return {dict(labels)["node"]: failures for labels, failures in found.items()}
+
+
+def test_a_node_behind_one_that_answers_is_tried_again_until_it_is_well(
+    world: World, proxy: RpcProxy, settings: Any, monkeypatch: pytest.MonkeyPatch
+):
+    with running_proxy(world.chain_node.url) as first:
+        settings.CHAIN_RPC_URLS = [first.url, proxy.url]
+        first.always("eth_chainId", http_status(502))
+        proxy.always("eth_getLogs", http_status(502))
+        world.mine()
+        world.failing_scan()
+        first.heal()
+        world.scan()
+        assert in_a_row() == {"1": 0, "2": 2}
+        monkeypatch.setattr(nodes, "FIRST_REST_SECONDS", 1_000)
+        world.scan()
+        assert in_a_row() == {"1": 0, "2": 3}
+        proxy.heal()
+        asked = len(proxy.calls)
+        world.scan()
+        assert len(proxy.calls) == asked, "it rests"
+        Node.objects.update(rests_until=timezone.now())
+        world.scan()
+        assert in_a_row() == {"1": 0, "2": 0}
+        asked = len(proxy.calls)
+        world.scan()
+        assert len(proxy.calls) == asked, "it is well"
+
+
+@pytest.mark.parametrize(
+    ("method", "fault"),
+    [
+        ("eth_chainId", result("0x1")),
+        ("eth_getLogs", html_page),
+        ("eth_getBlockByNumber", http_status(500)),
+    ],
+)
+def test_a_node_that_is_tried_again_and_fails_troubles_no_scan(
+    world: World, proxy: RpcProxy, settings: Any, method: str, fault: Fault
+):
+    settings.CHAIN_RPC_URLS = [world.chain_node.url, proxy.url]
+    Node.objects.create(chain=world.chain, place=2, failures_in_a_row=1)
+    proxy.always(method, fault)
+    world.deposit(world.players[0], 4)
+    world.confirm()
+    world.scan()
+    assert world.credits(world.players[0]) == 4
+    assert in_a_row()["2"] == 2
+
+
+def test_a_node_that_is_tried_again_and_lags_behind_fails(
+    world: World, proxy: RpcProxy, settings: Any
+):
+    settings.CHAIN_RPC_URLS = [world.chain_node.url, proxy.url]
+    Node.objects.create(chain=world.chain, place=2, failures_in_a_row=1)
+    stale_head(proxy, world.head)
+    world.mine(1)
+    world.scan()
+    assert in_a_row()["2"] == 0
+    Node.objects.filter(place=2).update(failures_in_a_row=1)
+    world.mine(10)
+    world.scan()
+    assert in_a_row()["2"] == 2
+
+
+def test_a_node_that_was_taken_out_of_the_settings_is_not_told_of(world: World):
+    Node.objects.create(chain=world.chain, place=2, failures={"time_out": 9}, failures_in_a_row=9)
+    world.scan()
+    assert in_a_row() == {"1": 0}
+    assert 'node="2"' not in Client().get("/metrics").content.decode()
