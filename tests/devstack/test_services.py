@@ -255,7 +255,10 @@ def test_a_record_of_a_pid_that_was_given_to_somebody_else_kills_nobody(root: Pa
 
 
 def test_killing_a_process_takes_its_children_along(root: Path):
-    forks = "import os, time; os.fork(); os.fork(); print(os.getpid(), flush=True); time.sleep(60)"
+    # In one write each, which the others' can't fall into.
+    forks = (
+        "import os, time; os.fork(); os.fork(); os.write(1, b'%d\\n' % os.getpid()); time.sleep(60)"
+    )
     process = Process("forker", root)
     process.start([sys.executable, "-c", forks])
     eventually(lambda: len(process.log.read_text().split()) == 4)
