@@ -10,8 +10,6 @@ import qrcode
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.admin.models import CHANGE, LogEntry
-from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -31,6 +29,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from contracts.funding import payers_of
 from matches.fair_play import WINDOW, suspicious_pairs
 from wallets import second_factor
+from wallets.change_record import record
 from wallets.login import claim_session, note_use
 from wallets.models import Session, Wallet
 
@@ -113,7 +112,7 @@ class ConsoleSite(UnfoldAdminSite):
             code = form.cleaned_data["code"]
             codes = second_factor.enrol(request=request, operator=operator, code=code)
             if codes:
-                _record(request, operator, "Second factor set up.")
+                record(operator=operator, changed=operator, words="Second factor set up.")
                 return self._show_codes(request, codes)
             form.add_error("code", WRONG)
         device = second_factor.device_to_enrol(operator)
@@ -123,7 +122,7 @@ class ConsoleSite(UnfoldAdminSite):
     def _recovery_codes(self, request: HttpRequest) -> HttpResponse:
         if request.method == "POST":
             codes = second_factor.renew_recovery_codes(operator=request.user)
-            _record(request, request.user, "Recovery codes renewed.")
+            record(operator=request.user, changed=request.user, words="Recovery codes renewed.")
             return self._show_codes(request, codes)
         left = second_factor.recovery_codes_left(request.user)
         return self._page(request, "recovery_codes", title="Recovery codes", left=left)
@@ -148,7 +147,7 @@ class ConsoleSite(UnfoldAdminSite):
         if row is None:
             raise Http404
         row.delete()
-        _record(request, row.wallet, "Session ended.")
+        record(operator=request.user, changed=row.wallet, words="Session ended.")
         messages.success(request, f"A session of {row.wallet} has ended.")
         return redirect("admin:sessions")
 
@@ -199,14 +198,3 @@ def _in_fours(device: Any) -> str:
     """The secret as one types it into an app."""
     secret = device.config_url.partition("secret=")[2].partition("&")[0]
     return " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
-
-
-def _record(request: HttpRequest, operator: Wallet, words: str) -> None:
-    LogEntry.objects.create(
-        user=request.user,
-        content_type=ContentType.objects.get_for_model(Wallet),
-        object_id=str(operator.pk),
-        object_repr=str(operator),
-        action_flag=CHANGE,
-        change_message=words,
-    )

@@ -6,8 +6,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.admin.models import CHANGE, LogEntry
-from django.contrib.contenttypes.models import ContentType
 from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -17,6 +15,7 @@ from unfold.decorators import action
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from wallets.admin_base import ConsoleAdmin, list_of, page_of
+from wallets.change_record import record
 from wallets.db import in_transaction
 from wallets.errors import Problem
 
@@ -76,7 +75,8 @@ def with_reason(
             repeated = row is not None and not possible(row)
             do(page, operator=request.user, row=row, **said)
             if not repeated:
-                _record(page, request, row, f"{label}: {_in_words(said)}")
+                words = f"{label}: {_in_words(said)}"
+                record(operator=request.user, changed=row or page.model, words=words)
 
         @action(description=label, url_path=do.__name__, icon=icon, permissions=[permission])
         @wraps(do)
@@ -110,19 +110,6 @@ def _in_words(said: dict[str, Any]) -> str:
     """What the operator filled in, the reason last."""
     others = [f"{name} {value}" for name, value in said.items() if name != "reason"]
     return ", ".join([*others, said["reason"]])
-
-
-def _record(page: ConsoleAdmin, request: HttpRequest, row: Model | None, words: str) -> None:
-    if row:
-        page.log_change(request, row, words)
-        return
-    LogEntry.objects.create(
-        user=request.user,
-        content_type=ContentType.objects.get_for_model(page.model),
-        object_repr=str(page.model._meta.verbose_name_plural),
-        action_flag=CHANGE,
-        change_message=words,
-    )
 
 
 def _ask(page: ConsoleAdmin, request: HttpRequest, **context: Any) -> TemplateResponse:

@@ -3,6 +3,7 @@
 import itertools
 import secrets
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -15,6 +16,7 @@ from matches.clock import latest_due
 from matches.models import Match
 from wallets import ledger
 from wallets.accounts import wallet_for
+from wallets.errors import Problem
 from wallets.models import Account
 
 SIDES = ("a", "b")
@@ -153,6 +155,39 @@ def at_once(*actions):
 
     with ThreadPoolExecutor(len(actions)) as pool:
         return list(pool.map(run, actions))
+
+
+def answer_behind(change, action):
+    """What an action answers that comes while a change is not committed yet, and has to wait."""
+    done = threading.Event()
+
+    def run():
+        try:
+            return action()
+        except Problem as problem:
+            return problem
+        finally:
+            done.set()
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            change()
+            waiting = pool.submit(run)
+            _wait_for_a_waiter(done)
+        return waiting.result()
+
+
+def _wait_for_a_waiter(done):
+    """Until some other connection waits for a lock of ours, or has gone on without it."""
+    query = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+    with connection.cursor() as cursor:
+        for _ in range(500):
+            cursor.execute(query)
+            if done.is_set() or cursor.fetchone() != (0,):
+                return
+            time.sleep(0.01)
+    raise AssertionError("nobody waits")
 
 
 def count_of(results, kind):

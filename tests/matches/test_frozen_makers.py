@@ -1,19 +1,25 @@
 """A frozen player can't play, so nobody is let into the matches that such a player has open."""
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from matches import lobby, tasks
 from matches.errors import NotOpen
 from matches.models import Match
-from tests.matches.helpers import Table, at_once, available, count_of, escrow_of, player
-from tests.matches.test_races import ROUNDS, wait_for_a_waiter
+from tests.matches.helpers import (
+    Table,
+    answer_behind,
+    at_once,
+    available,
+    count_of,
+    escrow_of,
+    player,
+)
+from tests.matches.test_races import ROUNDS
 from wallets import db
 from wallets.models import Wallet
 
@@ -93,23 +99,7 @@ def test_who_joins_while_the_maker_is_being_frozen_comes_after_it(way):
     match, maker, joiner, join = (an_open_match if way == "quick match" else way)()
     if way == "quick match":
         join = partial(lobby.quick_match, wallet=joiner, stake=10)
-    done = threading.Event()
-
-    def run():
-        try:
-            return join()
-        except NotOpen as refused:
-            return refused
-        finally:
-            done.set()
-            connection.close()
-
-    with ThreadPoolExecutor(1) as pool:
-        with transaction.atomic():
-            freeze(maker)
-            waiting = pool.submit(run)
-            wait_for_a_waiter(done)
-        assert isinstance(waiting.result(), NotOpen)
+    assert isinstance(answer_behind(partial(freeze, maker), join), NotOpen)
     assert escrow_of(match) == 10
 
 

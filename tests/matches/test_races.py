@@ -1,13 +1,10 @@
 """Everything that can happen at the same instant, on real connections: one of the legal orders."""
 
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
 
 import pytest
-from django.db import connection, transaction
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -19,6 +16,7 @@ from tests.matches.helpers import (
     ROCK,
     SCISSORS,
     Table,
+    answer_behind,
     at_once,
     available,
     count_of,
@@ -262,38 +260,11 @@ def test_whatever_changes_a_match_waits_for_whoever_is_changing_it(name):
     action, refusal = ACTIONS[name]
     table = Table()
     table.late = player()
-    done = threading.Event()
-
-    def run():
-        try:
-            return action(table)
-        except Problem as problem:
-            return problem
-        finally:
-            done.set()
-            connection.close()
-
-    with ThreadPoolExecutor(1) as pool:
-        with transaction.atomic():
-            battle.resign(wallet=table.wallets["a"], match_id=table.id)
-            waiting = pool.submit(run)
-            wait_for_a_waiter(done)
-        result = waiting.result()
+    resign = partial(battle.resign, wallet=table.wallets["a"], match_id=table.id)
+    result = answer_behind(resign, lambda: action(table))
     assert isinstance(result, refusal) if refusal else result is False
     assert table.events()[-1] == {"type": "resign", "ape": "a"}
     check_settled_once(table.now())
-
-
-def wait_for_a_waiter(done):
-    """Until some other connection waits for a lock of ours, or has gone on without it."""
-    query = "SELECT count(*) FROM pg_locks WHERE NOT granted"
-    with connection.cursor() as cursor:
-        for _ in range(500):
-            cursor.execute(query)
-            if done.is_set() or cursor.fetchone() != (0,):
-                return
-            time.sleep(0.01)
-    raise AssertionError("nobody waits")
 
 
 def test_nobody_reveals_before_both_are_in_however_close_it_is():

@@ -1,9 +1,8 @@
 from typing import Any
 
-from django.contrib.admin.models import CHANGE, LogEntry
-from django.contrib.contenttypes.models import ContentType
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from wallets.change_record import record
 from wallets.db import in_transaction
 from wallets.errors import Forbidden
 from wallets.models import Service, Wallet
@@ -51,11 +50,5 @@ def _change(operator: Wallet, what: str, names: list[str], reason: str) -> None:
             pause_service(operator=operator, name=name, reason=reason)
         else:
             resume_service(operator=operator, name=name)
-        LogEntry.objects.create(
-            user=operator,
-            content_type=ContentType.objects.get_for_model(Service),
-            object_id=name,
-            object_repr=str(Service(name)),
-            action_flag=CHANGE,
-            change_message=f"{what.capitalize()}: {reason}",
-        )
+        words = f"{what.capitalize()}: {reason}"
+        record(operator=operator, changed=Service(name), words=words)
